@@ -1,0 +1,53 @@
+# make lab and make test do everything from a fresh clone, with Python 3.10 to 3.13.
+# Another Python: make lab PYTHON=python3.12. Another build of torch: make lab TORCH_INDEX=URL.
+
+PYTHON ?= python3
+VENV ?= .venv
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+BIN = $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+TORCH = $(shell sed -n 's/.*"\(torch==[^"]*\)".*/\1/p' pyproject.toml)
+
+help:
+	@echo "make lab            set up if needed, and open the course in JupyterLab"
+	@echo "make test           set up if needed, and run every test and every notebook"
+	@echo "make browser-test   move the sliders in a real JupyterLab (needs Chromium)"
+	@echo "make bench          measure the widgets and the attention modules"
+	@echo "make notebooks      run every notebook again and keep the outputs"
+	@echo "make lint           look for mistakes that can be seen without running"
+	@echo "make clean          remove the environment"
+
+lab: $(VENV)/ready
+	$(BIN)/jupyter lab notebooks/01_nadaraya_watson.ipynb
+
+test: $(VENV)/ready
+	$(BIN)/python -m pytest
+
+browser-test: $(VENV)/ready-browser
+	$(BIN)/python -m pytest tests/browser --numprocesses=0
+
+bench: $(VENV)/ready-browser
+	$(BIN)/python -m pytest tests/benchmarks --numprocesses=0 -s
+
+notebooks: $(VENV)/ready
+	$(BIN)/python tests/execute.py
+
+lint: $(VENV)/ready
+	$(BIN)/python -m ruff check helpers tests
+
+clean:
+	rm -rf $(VENV)
+
+# Made again only when pyproject.toml changes. Without an NVIDIA card torch comes from the index of its CPU builds, gigabytes
+# smaller; where that cannot be reached, from wherever pip finds it.
+$(VENV)/ready: pyproject.toml
+	$(PYTHON) -c "import sys; assert (3, 10) <= sys.version_info[:2] <= (3, 13), 'Python 3.10 to 3.13 is needed, this is ' + sys.version"
+	$(PYTHON) -m venv $(VENV)
+	command -v nvidia-smi > /dev/null || $(BIN)/python -m pip install --no-deps --retries 1 --extra-index-url $(TORCH_INDEX) "$(TORCH)"
+	$(BIN)/python -m pip install -e .[test]
+	touch $@
+
+$(VENV)/ready-browser: $(VENV)/ready
+	$(BIN)/python -m pip install -e .[browser]
+	touch $@
+
+.PHONY: help lab test browser-test bench notebooks lint clean

@@ -1,0 +1,82 @@
+"""Attention: score every key against the query, softmax, average the values.
+
+The scores differ from one kind of attention to the next; the rest is the same, and stands once.
+"""
+import math
+
+from torch import nn
+
+from helpers.masks import masked_softmax
+
+
+class Attention(nn.Module):
+    """What all kinds of attention share; a subclass says how to `score`.
+
+    forward: query [..., T_q, d_query], key [..., T_k, d_key], value [..., T_k, d_value], and
+    a boolean mask that broadcasts to the scores [..., T_q, T_k], True = may look.
+    Returns [..., T_q, d_value]; a query that may look at nothing gets zeros.
+    Raises ValueError for sizes that do not match.
+    """
+
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.attention_weights = nn.Identity()  # does nothing, so that it can be watched
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, query, key, value, mask=None):
+        check_sizes(query, key, value)
+        scores = self.score(query, key)                                    # [..., T_q, T_k]
+        weights = self.attention_weights(masked_softmax(scores, mask))
+        return self.dropout(weights) @ value                               # [..., T_q, d_value]
+
+
+class DotProductAttention(Attention):
+    """q . k / sqrt(d), for queries and keys of one size d. Source: Vaswani et al. 2017, eq. 1."""
+
+    def score(self, query, key):
+        check_same_size(query, key)
+        return query @ key.mT / math.sqrt(query.shape[-1])                 # [..., T_q, T_k]
+
+
+class BilinearAttention(Attention):
+    """q . (W k), for different sizes. Source: Luong et al. 2015, section 3.1, "general"."""
+
+    def __init__(self, d_query, d_key, dropout=0.0):
+        super().__init__(dropout)
+        self.W = nn.Linear(d_key, d_query, bias=False)
+
+    def score(self, query, key):
+        return query @ self.W(key).mT                                      # [..., T_q, T_k]
+
+
+class AdditiveAttention(Attention):
+    """w_v . tanh(W_q q + W_k k). Source: Bahdanau et al. 2015, appendix A.1.2."""
+
+    def __init__(self, d_query, d_key, d_hidden, dropout=0.0):
+        super().__init__(dropout)
+        self.W_q = nn.Linear(d_query, d_hidden, bias=False)
+        self.W_k = nn.Linear(d_key, d_hidden, bias=False)
+        self.w_v = nn.Linear(d_hidden, 1, bias=False)
+
+    def score(self, query, key):
+        q = self.W_q(query).unsqueeze(-2)                                  # [..., T_q, 1, d_hidden]
+        k = self.W_k(key).unsqueeze(-3)                                    # [..., 1, T_k, d_hidden]
+        return self.w_v((q + k).tanh()).squeeze(-1)                        # [..., T_q, T_k]
+
+
+def check_sizes(query, key, value):
+    """Raise unless there is a value for every key and all three agree in their leading axes."""
+    sizes = f"query {list(query.shape)}, key {list(key.shape)}, value {list(value.shape)}"
+    if min(query.dim(), key.dim(), value.dim()) < 2:
+        raise ValueError(f"{sizes}: each needs at least two axes, [T, d]")
+    if key.shape[-2] != value.shape[-2]:
+        raise ValueError(f"{sizes}: {key.shape[-2]} keys, {value.shape[-2]} values, but every key needs its value")
+    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
+        raise ValueError(f"{sizes}: all axes before the last two must be the same")
+
+
+def check_same_size(query, key):
+    """Raise unless queries and keys are vectors of the same size."""
+    if query.shape[-1] != key.shape[-1]:
+        raise ValueError(f"queries of size {query.shape[-1]}, keys of size {key.shape[-1]}: a dot product needs "
+                         "the same size (BilinearAttention and AdditiveAttention do not)")

@@ -1,0 +1,65 @@
+"""Masks say who may look at whom, and the softmax that obeys them.
+
+A mask is boolean: True means "may look", as in `torch.nn.functional.scaled_dot_product_attention`.
+Masks broadcast to the scores `[..., T_q, T_k]` and are combined with `&`.
+"""
+import torch
+
+
+def padding_mask(lengths, T_k):
+    """Hide everything behind the first `lengths` keys.
+
+    lengths: whole numbers from 0 to T_k. One per example, [B], gives a mask [B, 1, T_k];
+        one per query, [B, T_q], gives [B, T_q, T_k].
+    Raises TypeError or ValueError for lengths that are not such numbers.
+    """
+    check_lengths(lengths, T_k)
+    mask = torch.arange(T_k, device=lengths.device) < lengths.unsqueeze(-1)
+    return mask.unsqueeze(-2) if lengths.dim() == 1 else mask
+
+
+def causal_mask(T_q, T_k=None, device=None):
+    """Hide the future: [T_q, T_k], where the last query sees all keys, the one before it all but one.
+
+    Aligned to the last key: right when T_q new queries follow T_k - T_q keys seen before.
+    T_k: as many as queries if not given; with fewer, the first queries see nothing.
+    """
+    T_k = T_q if T_k is None else T_k
+    return torch.ones(T_q, T_k, dtype=torch.bool, device=device).tril(T_k - T_q)
+
+
+def masked_softmax(scores, mask=None):
+    """Softmax over the last axis, with hidden cells exactly 0.
+
+    scores: floating point, [..., T_q, T_k].
+    mask: boolean, broadcastable to the scores, True = may look.
+    Each row sums to 1, or is all 0 where a query may look at nothing.
+    Raises TypeError or ValueError for a mask of another dtype or shape.
+    """
+    if mask is None:
+        return scores.softmax(-1)
+    check_mask(mask, scores.shape)
+    # Where a row sees nothing, -inf everywhere would give 0 / 0, so 0 goes through the softmax.
+    fill = torch.where(mask.any(-1, keepdim=True), -torch.inf, 0.0).to(scores)
+    weights = torch.where(mask, scores, fill).softmax(-1)
+    return weights.masked_fill(~mask, 0.0)
+
+
+def check_lengths(lengths, T_k):
+    """Raise unless `lengths` is a tensor `[B]` or `[B, T_q]` of whole numbers from 0 to T_k."""
+    kind = lengths.dtype if isinstance(lengths, torch.Tensor) else type(lengths).__name__
+    if kind not in (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8):
+        raise TypeError(f"lengths is {kind}: it needs to be a tensor of whole numbers, such as torch.tensor([2, 3])")
+    if lengths.dim() not in (1, 2):
+        raise ValueError(f"lengths has shape {list(lengths.shape)}: it needs to be [B] or [B, T_q]")
+    if (lengths < 0).any() or (lengths > T_k).any():
+        raise ValueError(f"lengths {lengths.tolist()}: each needs to be from 0 to T_k={T_k}")
+
+
+def check_mask(mask, shape):
+    """Raise unless `mask` is boolean and broadcasts to scores of `shape` without enlarging them."""
+    if mask.dtype != torch.bool:
+        raise TypeError(f"the mask is {mask.dtype}: it needs to be torch.bool, True where a query may look")
+    wide = (1,) * (len(shape) - mask.dim()) + tuple(mask.shape)
+    if len(wide) != len(shape) or any(m not in (1, s) for m, s in zip(wide, shape)):
+        raise ValueError(f"the mask has shape {list(mask.shape)}: it needs to broadcast to the scores, {list(shape)}")

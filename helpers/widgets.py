@@ -1,0 +1,247 @@
+"""The two interactive parts: `AttentionExplorer` for weights that are there, `explore` for labs that compute."""
+import html
+import math
+import pathlib
+
+import anywidget
+import ipywidgets
+import numpy as np
+import traitlets
+
+from helpers import figures
+from helpers.pictures import CSS_PIXELS_PER_INCH, as_numpy, png
+
+HERE = pathlib.Path(__file__).parent
+AXES = {0: [], 1: ["head"], 2: ["layer", "head"], 3: ["step", "layer", "head"]}
+
+
+class AttentionExplorer(anywidget.AnyWidget):
+    """Attention weights under the hand: a slider for each axis, the exact weight under the pointer, a row as bars.
+
+    weights: `[T_q, T_k]`, `[head, T_q, T_k]`, `[layer, head, T_q, T_k]` or `[step, layer, head, T_q, T_k]`, from 0 to 1;
+        the whole tensor goes to the browser once, so that a slider needs no kernel.
+    query_tokens, key_tokens: labels; the positions where not given. mask: boolean, True = may look, broadcastable.
+    axes: names of the leading axes, if they are others. vmax: the end of the colour scale.
+    Raises ValueError for labels, axes or a mask that do not fit, and for values that are not weights.
+    """
+
+    _esm = HERE / "explorer.js"
+    _css = HERE / "explorer.css"
+    weights = traitlets.Bytes().tag(sync=True)                  # float32, hidden cells as NaN
+    shape = traitlets.List().tag(sync=True)
+    axes = traitlets.List().tag(sync=True)
+    query_tokens = traitlets.List().tag(sync=True)
+    key_tokens = traitlets.List().tag(sync=True)
+    vmax = traitlets.Float(1.0).tag(sync=True)
+    colors = traitlets.List(list(figures.PAPER_TO_INK)).tag(sync=True)
+    masked = traitlets.Unicode(figures.MASKED).tag(sync=True)
+    index = traitlets.List().tag(sync=True)                     # where the sliders of the leading axes stand
+    query = traitlets.Int(0).tag(sync=True)
+    key = traitlets.Int(0).tag(sync=True)
+    grid = traitlets.Bool(False).tag(sync=True)
+
+    def __init__(self, weights, query_tokens=None, key_tokens=None, mask=None, axes=None, vmax=1.0, **position):
+        values = as_numpy(weights).astype(np.float32)
+        if values.ndim < 2 or values.size == 0:
+            raise ValueError(f"weights of shape {list(values.shape)}: an explorer needs at least one row and column, [T_q, T_k]")
+        if not (values.min() >= 0 and values.max() <= 1 + 1e-3):
+            raise ValueError(f"values from {values.min():.3g} to {values.max():.3g}: weights lie between 0 and 1 "
+                             "(scores need a softmax first)")
+        axes = AXES.get(values.ndim - 2) if axes is None else list(axes)
+        if axes is None or len(axes) != values.ndim - 2:
+            raise ValueError(f"axes={axes} for weights of shape {list(values.shape)}: every axis before the last two needs a name")
+        for what, tokens, size in (("query_tokens", query_tokens, values.shape[-2]), ("key_tokens", key_tokens, values.shape[-1])):
+            if tokens is not None and len(tokens) != size:
+                raise ValueError(f"{len(tokens)} {what} for weights of shape {list(values.shape)}: {size} are needed")
+        if mask is not None:
+            values = np.where(figures.broadcast_mask(mask, values.shape), values, np.float32("nan"))
+        self.values = values
+        super().__init__(
+            weights=values.astype("<f4").tobytes(), shape=list(values.shape), axes=axes, vmax=vmax, index=[0] * len(axes),
+            query_tokens=[str(t) for t in (range(values.shape[-2]) if query_tokens is None else query_tokens)],
+            key_tokens=[str(t) for t in (range(values.shape[-1]) if key_tokens is None else key_tokens)])
+        self.move(**position)
+
+    @property
+    def ranges(self):
+        """Every control, with the values it can take."""
+        sizes = zip([*self.axes, "query", "key"], self.shape)
+        grid = {"grid": [False, True]} if math.prod(self.shape[:-2]) > 1 else {}
+        return {name: range(size) for name, size in sizes} | grid
+
+    def move(self, **position):
+        """Put controls where a hand would: `move(layer=1, head=3, query=2, key=0, grid=False)`."""
+        for name, value in position.items():
+            if value not in self.ranges.get(name, ()):
+                raise ValueError(f"{name}={value}: this explorer has {describe(self.ranges)}")
+            if name in self.axes:
+                axis = self.axes.index(name)
+                self.index = [*self.index[:axis], value, *self.index[axis + 1:]]
+            else:
+                setattr(self, name, value)
+
+    def picture(self):
+        """What the browser shows, as a static picture."""
+        where = ", ".join(f"{axis} {i}" for axis, i in zip(self.axes, self.index))
+        weights = self.values[tuple(self.index)]
+        if self.grid:
+            return figures.grid_of_maps(self.values[tuple(self.index[:-2])], self.axes[-2:], self.index[-2:], self.vmax)
+        return figures.map_and_row(weights, self.query, self.key, self.query_tokens, self.key_tokens, where, self.vmax)
+
+    def __repr__(self):
+        return f"AttentionExplorer({describe(self.ranges)})"
+
+    def _repr_mimebundle_(self, **kwargs):
+        return beside(super()._repr_mimebundle_(**kwargs), self.picture()._repr_mimebundle_(), repr(self))
+
+
+class LivePicture(anywidget.AnyWidget):
+    """A PNG that can be replaced without a flicker, and that says what is to be seen (ipywidgets' Image cannot)."""
+
+    _esm = HERE / "picture.js"
+    png = traitlets.Bytes().tag(sync=True)
+    alt = traitlets.Unicode().tag(sync=True)
+    width = traitlets.Int().tag(sync=True)                      # in CSS pixels
+    grab = traitlets.Bool(False).tag(sync=True)                 # can something in it be dragged?
+    pointer = traitlets.List().tag(sync=True)                   # where the hand is, as fractions from the top left
+
+
+class Lab(ipywidgets.VBox):
+    """Controls above one persistent picture; `explore` makes it."""
+
+    def __init__(self, draw, controls, moving=(), drag=None):
+        self.draw, self.moving, self.drag = draw, list(moving), drag
+        self.controls = {name: as_control(name, value) for name, value in controls.items()}
+        self.image = LivePicture(grab=drag is not None)
+        self.image.observe(self.dragged, "pointer")
+        self.message = ipywidgets.HTML(layout=ipywidgets.Layout(display="none"))
+        self.current = self.draw(**self.values)
+        self.lay_out()
+        self.show()
+        for control in self.controls.values():
+            control.observe(self.redraw, "value")
+        super().__init__([*self.controls.values(), self.message, self.image])
+
+    @property
+    def values(self):
+        return {name: control.value for name, control in self.controls.items()}
+
+    @property
+    def ranges(self):
+        """Every control, with the values it can take; a text box has the one that it holds."""
+        return {name: allowed_values(control) for name, control in self.controls.items()}
+
+    def move(self, **values):
+        """Put controls where a hand would: `move(width=0.5)`."""
+        for name, value in values.items():
+            if name not in self.controls:
+                raise ValueError(f"{name}={value}: this lab has {describe(self.ranges)}")
+            self.controls[name].value = value
+
+    def lay_out(self):
+        """Place the axes once; later redraws only paint."""
+        self.image.width = round(self.current.get_figwidth() * CSS_PIXELS_PER_INCH)
+        self.current.canvas.draw()
+        self.positions = [ax.get_position() for ax in self.current.axes]
+        if self.moving:
+            self.current.set_layout_engine("none")
+            for artist in self.moving:
+                artist.set_animated(True)                       # left out of the still background
+            self.current.canvas.draw()
+            self.still = self.current.canvas.copy_from_bbox(self.current.bbox)
+
+    def redraw(self, change):
+        try:
+            picture = self.draw(**self.values)
+            if picture is not self.current and len(picture.axes) == len(self.positions):
+                picture.set_layout_engine("none")
+                for ax, position in zip(picture.axes, self.positions):
+                    ax.set_position(position)
+            self.current = picture
+            self.show()
+        except Exception as error:  # whatever a reader's own draw raises belongs on the page
+            text = html.escape(str(error) or type(error).__name__)
+            self.message.value = f'<div role="alert" style="color: #b00020; line-height: 1.4">{text}</div>'
+            self.message.layout.display = ""
+        else:
+            self.message.layout.display = "none"
+
+    def dragged(self, change):
+        """Put the two controls named in `drag` where the hand is, in the units of its axes."""
+        axes, *names = self.drag
+        x, y = change["new"]
+        width, height = self.current.bbox.size
+        for name, value in zip(names, axes.transData.inverted().transform((x * width, (1 - y) * height))):
+            control = self.controls[name]
+            control.value = round(value / control.step) * control.step
+
+    def show(self):
+        canvas = self.current.canvas
+        if self.moving:
+            canvas.restore_region(self.still)
+            for artist in self.moving:
+                artist.axes.draw_artist(artist)
+        else:
+            canvas.draw()
+        self.image.alt = self.current.alt
+        self.image.png = png(canvas)
+
+    def __repr__(self):
+        return f"Lab({describe(self.ranges)})"
+
+    def _repr_mimebundle_(self, **kwargs):
+        return beside(super()._repr_mimebundle_(**kwargs), self.current.as_shown(), repr(self))
+
+
+def explore(draw, *, moving=(), drag=None, **controls):
+    """Redraw `draw(**values)` whenever a control moves; an error it raises is shown in the lab.
+
+    draw returns a picture (`figures.panels` makes one). controls, by the names of draw's arguments: (low, high) or
+    (low, high, step) for a slider, with a fourth number for where it starts; a list for a menu; True or False for a
+    box; text for a text box; or any ipywidget that has a value.
+    moving: for speed, if draw returns the same picture each time and only these artists of it change.
+    drag: (axes, "x", "y") lets the hand move the sliders x and y by dragging in these axes of the picture.
+    Raises TypeError for a control that is none of these.
+    """
+    return Lab(draw, controls, moving, drag)
+
+
+def as_control(name, value):
+    style = {"description": name.replace("_", " "), "style": {"description_width": "8em"}}
+    wide = {"layout": ipywidgets.Layout(width="30em")}
+    if isinstance(value, ipywidgets.Widget):
+        return value
+    if isinstance(value, bool):
+        return ipywidgets.Checkbox(value, indent=True, **style)
+    if isinstance(value, str):
+        return ipywidgets.Text(value, continuous_update=False, **style, **wide)
+    if isinstance(value, list):
+        return ipywidgets.Dropdown(options=value, **style, **wide)
+    if isinstance(value, tuple) and 2 <= len(value) <= 4:
+        whole = all(isinstance(v, int) for v in value)
+        low, high, step, start = [*value, *[1 if whole else (value[1] - value[0]) / 50, value[0]][len(value) - 2:]]
+        slider = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
+        return slider(start, min=low, max=high, step=step, **style, **wide)
+    raise TypeError(f"{name}={value!r}: a control is (low, high), (low, high, step), a list, True or False, text, or a widget")
+
+
+def allowed_values(control):
+    if isinstance(control, (ipywidgets.IntSlider, ipywidgets.FloatSlider)):
+        steps = round((control.max - control.min) / control.step)
+        return [round(control.min + i * control.step, 10) for i in range(steps + 1)]
+    if hasattr(control, "options"):
+        return list(control.options)
+    return [False, True] if isinstance(control.value, bool) else [control.value]
+
+
+def describe(ranges):
+    """The controls in short, the same in every run: `head=0..7, grid=False|True`."""
+    def short(values):
+        return f"{values[0]}..{values[-1]}" if len(values) > 3 else "|".join(map(str, values))
+    return ", ".join(f"{name}={short(values)}" for name, values in ranges.items())
+
+
+def beside(live, still, text):
+    """Put a PNG and a stable text beside the live view, for pages without a kernel and for the strict check."""
+    data, metadata = live if isinstance(live, tuple) else (live, {})
+    return data | still[0] | {"text/plain": text}, metadata | still[1]

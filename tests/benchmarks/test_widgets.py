@@ -1,0 +1,129 @@
+"""From a slider's move to new pixels in the browser, in milliseconds. `make bench` prints it; the limits are the design's."""
+import statistics
+
+import nbformat
+import pytest
+from execute import KERNEL
+from labdriver import chromium, lab_server, open_notebook, wait_until
+
+CELLS = [
+    """import torch
+from helpers import figures
+from helpers.widgets import AttentionExplorer, explore
+AttentionExplorer((2 * torch.randn(16, 16, 16)).softmax(-1))""",
+    "AttentionExplorer((2 * torch.randn(16, 16, 16)).softmax(-1), grid=True)",
+    """x = torch.linspace(0, 5, 50)
+picture, (left, right) = figures.panels(9, 3.4, 1, 2)
+points, curve = figures.draw_lines(left, {"average": (x, x.sin())}, "x", "y", points=(x, x.sin()))
+image = figures.draw_map(right, torch.eye(50))
+def draw(width):
+    weights = (-((x.unsqueeze(1) - x) / width) ** 2 / 2).softmax(-1)
+    curve.set_ydata(weights @ x.sin())
+    image.set_data(weights)
+    return picture
+lab = explore(draw, moving=[curve, image], width=(0.1, 3.0, 0.01))
+lab""",
+]
+# Steps an explorer's slider; the time from each input event until the canvas has other pixels.
+STEP_EXPLORER = """async ([slider, canvas]) => {
+  const pixels = () => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.reduce((h, v) => (h * 31 + v) | 0, 0);
+  const times = [];
+  for (let i = 0; i < 40; i++) {
+    const before = pixels();
+    await new Promise(requestAnimationFrame);
+    const start = performance.now();
+    slider.value = (Number(slider.value) + 1) % (Number(slider.max) + 1);
+    slider.dispatchEvent(new Event('input', {bubbles: true}));
+    const channel = new MessageChannel();
+    do { await new Promise((done) => { channel.port1.onmessage = done; channel.port2.postMessage(0); }); } while (pixels() === before);
+    times.push(performance.now() - start);
+  }
+  return times;
+}"""
+# Notes when a key goes down and when the next picture has been decoded.
+WATCH_LAB = """(image) => {
+  window.start = 0; window.end = 0;
+  document.addEventListener('keydown', () => { window.start = performance.now(); }, {capture: true, once: true});
+  const observer = new MutationObserver(async () => { observer.disconnect(); await image.decode(); window.end = performance.now(); });
+  observer.observe(image, {attributes: true, attributeFilter: ['src']});
+}"""
+
+
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bench")
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS], metadata={"kernelspec": KERNEL})
+    nbformat.write(made, folder / "bench.ipynb")
+    with lab_server(folder) as server, chromium() as browser, open_notebook(browser, server, "bench.ipynb") as notebook:
+        notebook.run_all()
+        yield notebook
+
+
+def report(what, times, limit):
+    times = sorted(times)
+    median, late = statistics.median(times), times[round(0.95 * (len(times) - 1))]
+    print(f"\n{what}: median {median:.0f} ms, 95 of 100 within {late:.0f} ms (limit for the median {limit} ms)")
+    assert median <= limit
+
+
+@pytest.mark.parametrize(("cell", "what", "limit"), [(0, "explorer, one map of 16 x 16", 20), (1, "explorer, grid of 16 such maps", 40)])
+def test_explorer(notebook, cell, what, limit):
+    part = notebook.cell(cell)
+    slider, canvas = part.locator("input[type=range]").first, part.locator("canvas.map")
+    report(what, notebook.page.evaluate(STEP_EXPLORER, [slider.element_handle(), canvas.element_handle()]), limit)
+
+
+def test_explore(notebook):
+    part = notebook.cell(2)
+    handle, image = part.locator(".noUi-handle"), part.locator("img")
+    times = []
+    for _ in range(30):
+        image.evaluate(WATCH_LAB)
+        notebook.press(handle, "ArrowRight")
+        notebook.page.wait_for_function("() => window.end > 0", polling=5)
+        times.append(notebook.page.evaluate("() => window.end - window.start"))
+    report("explore, a figure with two panels", times, 150)
+
+
+def test_dragging_leaves_no_queue(notebook):
+    part = notebook.cell(2)
+    handle, image = part.locator(".noUi-handle"), part.locator("img")
+    times = []
+    for goal in (0.9, 0.1, 0.8, 0.2):
+        notebook.drag_slider(handle, goal, steps=50, pause_ms=5)
+        released = notebook.page.evaluate("() => performance.now()")
+        last = notebook.page.evaluate("""async (image) => {
+          let src = image.src, last = performance.now();
+          while (performance.now() - last < 600) {
+            await new Promise((done) => setTimeout(done, 5));
+            if (image.src !== src) { src = image.src; last = performance.now(); }
+          }
+          return last;
+        }""", image.element_handle())
+        times.append(max(0, last - released))
+    report("explore, from the release of the mouse to the last picture", times, 250)
+
+
+def test_moving_leaves_nothing_behind(notebook):
+    """200 moves: the kernel's memory and matplotlib's figures stay as they are."""
+    page = notebook.page
+    code = """
+import gc, os, resource, sys
+before = len(gc.get_objects()), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for i in range(200):
+    lab.move(width=0.1 + 0.01 * i)
+gc.collect()
+after = len(gc.get_objects()), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print("objects", after[0] - before[0], "KiB", after[1] - before[1])
+"""
+    page.evaluate("""async (code) => {
+      const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+      const future = kernel.requestExecute({code});
+      window.said = '';
+      future.onIOPub = (message) => { if (message.header.msg_type === 'stream') window.said += message.content.text; };
+      await future.done;
+    }""", code)
+    said = wait_until(lambda: page.evaluate("() => window.said"), 60, lambda: "the kernel said nothing")
+    print("\n200 moves leave behind:", said.strip())
+    objects, kib = int(said.split()[1]), int(said.split()[3])
+    assert objects < 2000 and kib < 20_000

@@ -1,0 +1,60 @@
+"""The tree is what the README and the design say: small flat modules that import one way down."""
+import ast
+
+import pytest
+
+from notebooks import ROOT
+
+IMPORTS = {
+    "masks": {},
+    "kernels": {},
+    "attention": {"masks"},
+    "recording": {},
+    "training": {},
+    "pictures": {},
+    "figures": {"pictures"},
+    "widgets": {"figures", "pictures"},
+    "previews": {"figures", "kernels", "masks"},
+    "checks": {"checks"},
+}
+MODULES = [path for path in sorted((ROOT / "helpers").rglob("*.py")) if path.name != "__init__.py" or path.parent.name == "checks"]
+
+
+def name_of(path):
+    return path.relative_to(ROOT / "helpers").parts[0].removesuffix(".py")
+
+
+def imported(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == "helpers":
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module.startswith("helpers."):
+            yield node.module.split(".")[1]
+        elif isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[1] for alias in node.names if alias.name.startswith("helpers."))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT / "helpers")))
+def test_a_module_imports_what_it_may(path):
+    allowed = IMPORTS[name_of(path)]
+    assert set(imported(path)) <= set(allowed), f"{path.name} may import {sorted(allowed)} from helpers"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT / "helpers")))
+def test_a_module_is_small(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 260
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT / "helpers")))
+def test_what_is_public_says_what_it_is(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert ast.get_docstring(tree), f"{path.name} needs a docstring"
+    if "checks" not in path.parts:
+        for node in tree.body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and name_of(path) not in ("widgets", "figures", "pictures"):
+                assert ast.get_docstring(node), f"{path.name}: {node.name} needs a docstring"
+
+
+def test_the_top_level_holds_what_it_should():
+    there = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
+    assert there <= {"notebooks", "helpers", "environment.yml", "README.md", "tests", "pyproject.toml", "Makefile"}
