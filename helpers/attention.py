@@ -35,7 +35,7 @@ class DotProductAttention(Attention):
 
     def score(self, query, key):
         check_same_size(query, key)
-        return query @ key.mT / math.sqrt(query.shape[-1])                 # [..., T_q, T_k]
+        return query / math.sqrt(query.shape[-1]) @ key.mT                 # [..., T_q, T_k]
 
 
 class BilinearAttention(Attention):
@@ -46,6 +46,7 @@ class BilinearAttention(Attention):
         self.W = nn.Linear(d_key, d_query, bias=False)
 
     def score(self, query, key):
+        check_layer_sizes(query, key, self.W.out_features, self.W.in_features)
         return query @ self.W(key).mT                                      # [..., T_q, T_k]
 
 
@@ -59,6 +60,7 @@ class AdditiveAttention(Attention):
         self.w_v = nn.Linear(d_hidden, 1, bias=False)
 
     def score(self, query, key):
+        check_layer_sizes(query, key, self.W_q.in_features, self.W_k.in_features)
         q = self.W_q(query).unsqueeze(-2)                                  # [..., T_q, 1, d_hidden]
         k = self.W_k(key).unsqueeze(-3)                                    # [..., 1, T_k, d_hidden]
         return self.w_v((q + k).tanh()).squeeze(-1)                        # [..., T_q, T_k]
@@ -80,3 +82,10 @@ def check_same_size(query, key):
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(f"queries of size {query.shape[-1]}, keys of size {key.shape[-1]}: a dot product needs "
                          "the same size (BilinearAttention and AdditiveAttention do not)")
+
+
+def check_layer_sizes(query, key, d_query, d_key):
+    """Raise unless queries and keys have the sizes that a layer was made for."""
+    if (query.shape[-1], key.shape[-1]) != (d_query, d_key):
+        raise ValueError(f"queries of size {query.shape[-1]}, keys of size {key.shape[-1]}: this layer was made for "
+                         f"d_query={d_query} and d_key={d_key}")

@@ -35,16 +35,17 @@ def heatmaps(maps, query_tokens=None, key_tokens=None, mask=None, vmax=1.0, sign
     label: what the colour bar measures, "weight" if not given. alt: if not given, it says where each query looks most.
     Raises ValueError for maps that are not two-dimensional, and for labels or a mask that do not fit.
     """
-    first = next(iter(maps.values()))
+    first = visible(next(iter(maps.values())), mask)[0]
     width = min(9.2, min(4.6, max(2.2, 0.36 * first.shape[-1] + 0.9)) * len(maps) + 0.8)
     cell = (width - 0.8) / len(maps) / (first.shape[-1] + 2)
     height = min(6.5, max(1.9, cell * first.shape[-2] + 1.1))
-    picture, axes = panels(width, height, 1, len(maps), squeeze=False, alt=alt or describe(maps, query_tokens, key_tokens))
+    picture, axes = panels(width, height, 1, len(maps), squeeze=False)
     for ax, (title, weights) in zip(axes[0], maps.items()):
         image = draw_map(ax, weights, query_tokens, key_tokens, mask, vmax, signed)
         ax.set_title(title)
         if ax is not axes[0, 0]:
             ax.set(ylabel="", yticks=[])
+    picture.alt = alt or describe(maps, query_tokens, key_tokens)
     picture.colorbar(image, ax=axes[0], label=label or ("weight" if not signed else "score"), shrink=0.9, pad=0.02)
     return picture
 
@@ -199,7 +200,7 @@ def draw_lines(ax, series, xlabel, ylabel, title="", points=None, log=""):
 def draw_weighted_points(ax, query, key, value, weights, output):
     """Draw one query among points: the larger and darker a point, the more its value counts in the output."""
     weights = as_numpy(weights)
-    share = weights / weights.max()
+    share = weights / max(weights.max(), 1e-12)                          # no key may be in reach
     ax.scatter(as_numpy(key), as_numpy(value), s=15 + 90 * share, c=share, cmap=WEIGHTS, vmin=-0.15, edgecolors="#555555",
                linewidths=0.6, label="a point: its x is the key, its y the value")
     ax.axvline(float(query), color=QUERY, linewidth=2, linestyle=":", label="the query")

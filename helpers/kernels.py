@@ -33,8 +33,7 @@ def nadaraya_watson(query, key, value, kernel=gaussian, width=1.0):
     Source: Nadaraya, On Estimating Regression (1964); Watson, Smooth Regression Analysis (1964).
     """
     check_sizes(query, key, value)
-    if width <= 0:
-        raise ValueError(f"width={float(width):g}: a kernel needs a width above 0")
+    check_width(width)
     closeness = kernel((query.unsqueeze(-1) - key) / width)             # [T_q, T_k]
     total = closeness.sum(-1, keepdim=True)                             # [T_q, 1]
     weights = closeness / total.masked_fill(total == 0, 1)              # [T_q, T_k]
@@ -46,6 +45,7 @@ class NadarayaWatson(nn.Module):
 
     def __init__(self, width=1.0):
         super().__init__()
+        check_width(width)
         self.log_width = nn.Parameter(torch.tensor(math.log(width)))
         self.attention_weights = nn.Identity()  # does nothing, so that it can be watched
 
@@ -67,3 +67,9 @@ def check_sizes(query, key, value):
         raise ValueError(f"{sizes}: every key needs its value, so the last two shapes must be the same")
     if query.dim() != 1 or key.dim() not in (1, 2) or key.dim() == 2 and len(key) != len(query):
         raise ValueError(f"{sizes}: they need to be [T_q], [T_k], [T_k] or [T_q], [T_q, T_k], [T_q, T_k]")
+
+
+def check_width(width):
+    """Raise unless `width` is a number above 0."""
+    if not width > 0:
+        raise ValueError(f"width={float(width):g}: a kernel needs a width above 0")

@@ -19,7 +19,7 @@ def padding_mask(lengths, T_k):
 
 
 def causal_mask(T_q, T_k=None, device=None):
-    """Hide the future: [T_q, T_k], where the last query sees all keys, the one before it all but one.
+    """Hide the future: [T_q, T_k]; the last query sees all keys, the one before it all but one.
 
     Aligned to the last key: right when T_q new queries follow T_k - T_q keys seen before.
     T_k: as many as queries if not given; with fewer, the first queries see nothing.
@@ -52,14 +52,15 @@ def check_lengths(lengths, T_k):
         raise TypeError(f"lengths is {kind}: it needs to be a tensor of whole numbers, such as torch.tensor([2, 3])")
     if lengths.dim() not in (1, 2):
         raise ValueError(f"lengths has shape {list(lengths.shape)}: it needs to be [B] or [B, T_q]")
-    if (lengths < 0).any() or (lengths > T_k).any():
+    if (lengths.long() < 0).any() or (lengths.long() > T_k).any():      # int8 could not hold a T_k of 200
         raise ValueError(f"lengths {lengths.tolist()}: each needs to be from 0 to T_k={T_k}")
 
 
 def check_mask(mask, shape):
     """Raise unless `mask` is boolean and broadcasts to scores of `shape` without enlarging them."""
-    if mask.dtype != torch.bool:
-        raise TypeError(f"the mask is {mask.dtype}: it needs to be torch.bool, True where a query may look")
+    kind = mask.dtype if isinstance(mask, torch.Tensor) else type(mask).__name__
+    if kind != torch.bool:
+        raise TypeError(f"the mask is {kind}: it needs to be torch.bool, True where a query may look")
     wide = (1,) * (len(shape) - mask.dim()) + tuple(mask.shape)
     if len(wide) != len(shape) or any(m not in (1, s) for m, s in zip(wide, shape)):
         raise ValueError(f"the mask has shape {list(mask.shape)}: it needs to broadcast to the scores, {list(shape)}")

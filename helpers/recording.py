@@ -1,5 +1,4 @@
 """Read, or change, the attention weights of any model while it runs."""
-from collections import defaultdict
 from contextlib import contextmanager
 
 
@@ -19,13 +18,13 @@ def record(model, change=None):
     wires = {path: module for path, module in model.named_modules() if path.split(".")[-1] == "attention_weights"}
     if not wires:
         raise ValueError(f"nothing to watch: {type(model).__name__} has no submodule named attention_weights")
-    seen = defaultdict(list)
+    seen = {}
 
     def watch(path):
         def hook(wire, inputs, weights):
             changed = change(path, weights) if change else None
             weights = weights if changed is None else changed
-            seen[path].append(weights.detach())
+            seen.setdefault(path, []).append(weights.detach())
             return weights
         return hook
 
@@ -35,4 +34,3 @@ def record(model, change=None):
     finally:
         for handle in handles:
             handle.remove()
-        seen.default_factory = None                                  # from now on a wrong path is a KeyError

@@ -74,6 +74,7 @@ class AttentionExplorer(anywidget.AnyWidget):
         for name, value in position.items():
             if value not in self.ranges.get(name, ()):
                 raise ValueError(f"{name}={value}: this explorer has {describe(self.ranges)}")
+        for name, value in position.items():
             if name in self.axes:
                 axis = self.axes.index(name)
                 self.index = [*self.index[:axis], value, *self.index[axis + 1:]]
@@ -134,8 +135,9 @@ class Lab(ipywidgets.VBox):
     def move(self, **values):
         """Put controls where a hand would: `move(width=0.5)`."""
         for name, value in values.items():
-            if name not in self.controls:
+            if name not in self.controls or not accepts(self.controls[name], value):
                 raise ValueError(f"{name}={value}: this lab has {describe(self.ranges)}")
+        for name, value in values.items():
             self.controls[name].value = value
 
     def lay_out(self):
@@ -227,11 +229,17 @@ def as_control(name, value):
 
 def allowed_values(control):
     if isinstance(control, (ipywidgets.IntSlider, ipywidgets.FloatSlider)):
-        steps = round((control.max - control.min) / control.step)
+        steps = math.floor((control.max - control.min) / control.step + 1e-9)
         return [round(control.min + i * control.step, 10) for i in range(steps + 1)]
     if hasattr(control, "options"):
         return list(control.options)
     return [False, True] if isinstance(control.value, bool) else [control.value]
+
+
+def accepts(control, value):
+    if hasattr(control, "options"):
+        return value in control.options
+    return not hasattr(control, "min") or control.min <= value <= control.max
 
 
 def describe(ranges):

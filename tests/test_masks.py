@@ -1,4 +1,6 @@
 """Masks, and the softmax that obeys them."""
+import math
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -63,9 +65,8 @@ def test_inputs_are_never_changed(case):
     assert all(torch.equal(tensor, old) for tensor, old in zip(case, before))
 
 
-@pytest.mark.parametrize("garbage", [3e38, -3e38, float("inf"), float("-inf"), float("nan")])
-@quick
-@given(scores_and_mask(dtypes=[torch.float32, torch.bfloat16]))
+@settings(quick, max_examples=40)
+@given(st.sampled_from([3e38, -3e38, math.inf, -math.inf, math.nan]), scores_and_mask(dtypes=[torch.float32, torch.bfloat16]))
 def test_garbage_in_hidden_cells_does_not_leak(garbage, case):
     scores, mask = case
     spoilt, upstream = scores.masked_fill(~mask, garbage), torch.randn_like(scores)
@@ -75,7 +76,7 @@ def test_garbage_in_hidden_cells_does_not_leak(garbage, case):
     assert torch.equal(gradient(spoilt, mask, upstream), gradient(scores, mask, upstream))
 
 
-@pytest.mark.parametrize("garbage", [3e38, float("inf"), float("-inf"), float("nan")])
+@pytest.mark.parametrize("garbage", [3e38, math.inf, -math.inf, math.nan])
 def test_garbage_in_a_row_that_sees_nothing_does_not_leak(garbage):
     scores, mask = torch.full((2, 3), garbage), torch.zeros(2, 3, dtype=torch.bool)
     assert torch.equal(masked_softmax(scores, mask), torch.zeros(2, 3))
@@ -102,7 +103,6 @@ def test_padding_mask_shows_the_first_keys(lengths, dtype):
     assert mask.tolist() == [[[k < length for k in range(5)] for length in row] for row in rows]
 
 
-@pytest.mark.xfail(strict=True, reason="lengths are compared with T_k in their own small dtype")
 def test_padding_mask_counts_far_in_a_small_dtype():
     assert padding_mask(torch.tensor([100], dtype=torch.int8), 200).sum() == 100
 

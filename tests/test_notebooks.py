@@ -73,7 +73,7 @@ def test_it_has_the_parts_of_a_lesson(path):
                  "## Exercises", "## Recap", "**New words:**", "**Next:**", "**References**"):
         assert part in text, f"{part} is missing"
     setup = next(cell for cell in code_cells(notebook) if "import torch" in cell.source)
-    assert len([line for line in setup.source.splitlines() if line]) <= 9
+    assert len([line for line in setup.source.splitlines() if line]) <= 8
     questions = re.findall(r"^## (.*\?)$", text, flags=re.M)
     assert 3 <= len(questions) <= 9
     assert text.count("<details>") == text.count("</details>")

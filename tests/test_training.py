@@ -64,6 +64,6 @@ def test_a_loss_that_is_not_finite_stops_before_it_spoils_the_model(bad):
         after.append(model.weight.item())
         return model(torch.ones(1, 1)).square().sum() * factor + (0 if factor == 1 else factor)
 
-    with pytest.raises(ValueError, match=f"the loss is {bad} at step 2: try a smaller lr than 0.5"):
+    with pytest.raises(ValueError, match=f"the loss is {bad} at step 2: .*lr"):
         train(model, [(1,), (1,), (bad,), (1,)], loss_fn, lr=0.5)
     assert len(after) == 3 and model.weight.item() == after[-1] and model.bias.isfinite().all()

@@ -3,6 +3,7 @@ import pathlib
 import shutil
 
 import pytest
+
 from labdriver import CHROMIUM, chromium, lab_server
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
