@@ -43,11 +43,11 @@ $(VENV)/ready: pyproject.toml
 	$(PYTHON) -c "import sys; assert (3, 10) <= sys.version_info[:2] <= (3, 13), 'Python 3.10 to 3.13 is needed, this is ' + sys.version"
 	$(PYTHON) -m venv $(VENV)
 	command -v nvidia-smi > /dev/null || $(BIN)/python -m pip install --no-deps --retries 1 --extra-index-url $(TORCH_INDEX) "$(TORCH)"
-	$(BIN)/python -m pip install -e .[test]
+	$(BIN)/python -m pip install -e ".[test]"
 	touch $@
 
 $(VENV)/ready-browser: $(VENV)/ready
-	$(BIN)/python -m pip install -e .[browser]
+	$(BIN)/python -m pip install -e ".[browser]"
 	touch $@
 
 .PHONY: help lab test browser-test bench notebooks lint clean

@@ -157,6 +157,14 @@ function render({ model, el }) {
       const x = gap + column * (width + gap), y = gap + head + row * (height + gap + head);
       const chosen = index.every((i, axis) => i === model.get("index")[axis]);
       g.drawImage(tile, x, y, width, height);
+      if (anyMasked && unit >= 4) {                   // grey alone is not a cue for everyone
+        g.lineWidth = 0.5; g.strokeStyle = STROKE; g.beginPath();
+        for (let i = 0; i < T_q * T_k; i++) if (Number.isNaN(weights[start + i])) {
+          const left = x + (i % T_k) * unit, top = y + Math.floor(i / T_k) * unit;
+          g.moveTo(left, top + unit); g.lineTo(left + unit, top);
+        }
+        g.stroke();
+      }
       g.lineWidth = chosen ? 3 : 1; g.strokeStyle = chosen ? FOCUS : FAINT;
       g.strokeRect(x - 0.5, y - 0.5, width + 1, height + 1);
       g.fillStyle = chosen ? FOCUS : INK; g.font = chosen ? BOLD : TEXT;
@@ -171,7 +179,7 @@ function render({ model, el }) {
     const label = wide(keys) + 8, length = 170, number = 54;
     const g = paper(bars, label + length + number, T_k * row + 26);
     g.textBaseline = "middle"; g.font = BOLD; g.fillStyle = QUERY; g.textAlign = "left";
-    g.fillText(shorten(g, `query ${queries[q]}`, label + length + number - 4), 4, 10);
+    g.fillText(shorten(g, `query “${queries[q]}”`, label + length + number - 4), 4, 10);
     for (let k = 0; k < T_k; k++) {
       const w = weight(q, k), y = 24 + k * row, middle = y + row / 2, chosen = k === model.get("key");
       const shown = k % step === 0 || chosen;
@@ -183,7 +191,7 @@ function render({ model, el }) {
       g.fillStyle = chosen ? KEY : INK; g.textAlign = "left";
       if (shown) g.fillText(Number.isNaN(w) ? "hidden" : w.toFixed(2), label + length + 5, middle);
     }
-    bars.setAttribute("aria-label", `Weights of query ${queries[q]}, one bar a key`);
+    bars.setAttribute("aria-label", `Weights of query “${queries[q]}”, one bar a key`);
   }
 
   function speak() {

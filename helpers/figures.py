@@ -14,7 +14,7 @@ from matplotlib.ticker import ScalarFormatter
 from helpers.pictures import DOTS_PER_INCH, as_numpy, panels
 
 QUERY, KEY, VALUE = "#CC79A7", "#E69F00", "#0072B2"                    # the same in every figure of the course
-LINE_STYLES = [("#0072B2", "-"), ("#D55E00", "--"), ("#009E73", "-."), ("#CC79A7", ":"), ("#000000", (0, (5, 1, 1, 1)))]
+LINE_STYLES = [("#000000", "-"), ("#D55E00", "--"), ("#009E73", "-."), ("#56B4E9", ":"), ("#7F7F7F", (0, (5, 1, 1, 1)))]
 MASKED = "#D9D9D9"
 PAPER_TO_INK = ("#FFFFFF", "#9FD8C4", "#009E73", "#003D2D")            # zero is paper; lightness falls all the way
 WEIGHTS = LinearSegmentedColormap.from_list("weights", PAPER_TO_INK).with_extremes(bad=MASKED)
@@ -101,7 +101,7 @@ def label_axis(axis, tokens, size, title, color):
     ticks = range(0, size, -(-size // (MOST_TICKS if tokens is not None else 11)))
     labels = [str(i if tokens is None else tokens[i]) for i in ticks]
     room = axis.axes.get_window_extent().width / size                    # for one column, in dots
-    crowded = axis.axis_name == "x" and tokens is not None and max(map(len, labels)) > room * 72 / 6 / DOTS_PER_INCH
+    crowded = axis.axis_name == "x" and tokens is not None and max(map(len, labels)) > room * 72 / 7.5 / DOTS_PER_INCH
     axis.set_ticks(ticks, labels, fontsize=9, rotation=90 if crowded else 0)
     axis.set_label_text(title, color=color, weight="bold")
     axis.set_tick_params(length=0)
@@ -114,20 +114,23 @@ def describe(maps, query_tokens=None, key_tokens=None, most=8):
 
     def rows(weights):
         for q, row in enumerate(np.nan_to_num(as_numpy(weights))[:most]):
-            yield f"{name(query_tokens, q)} to {name(key_tokens, int(row.argmax()))} ({row.max():.2f})"
+            largest = f"{name(key_tokens, int(row.argmax()))} ({row.max():.2f})" if row.any() else "nothing"
+            yield f"{name(query_tokens, q)} to {largest}"
 
     return ". ".join(f"{title or 'Attention'}: each query's largest: {', '.join(rows(weights))}" for title, weights in maps.items())
 
 
 def map_and_row(weights, query, key, query_tokens, key_tokens, title="", vmax=1.0):
     """A picture of one map, and beside it the weights of one of its queries as bars."""
-    chosen = f"{query_tokens[query]} to {key_tokens[key]}: {as_numpy(weights)[query, key]:.2f}".replace("nan", "hidden")
+    weight = as_numpy(weights)[query, key]
+    chosen = f"{query_tokens[query]} to {key_tokens[key]}: " + ("hidden" if np.isnan(weight) else f"{weight:.2f}")
     picture, (left, right) = panels(8.4, min(6.5, max(2.6, 0.3 * len(query_tokens) + 1.2)), 1, 2, width_ratios=[5, 4],
-                                    alt=f"{title}. {chosen}. " + describe({"": weights}, query_tokens, key_tokens))
+                                    alt=f"{title}: {chosen}. ".removeprefix(": "))
+    picture.alt += describe({"": weights}, query_tokens, key_tokens)
     image = draw_map(left, weights, query_tokens, key_tokens, vmax=vmax)
     left.add_patch(Rectangle((key - 0.5, query - 0.5), 1, 1, fill=False, edgecolor="#D55E00", linewidth=2))
     left.set_title(title)
-    draw_bars(right, as_numpy(weights)[query], key_tokens, f"query {query_tokens[query]}", vmax)
+    draw_bars(right, as_numpy(weights)[query], key_tokens, f'query "{query_tokens[query]}"', vmax)
     picture.colorbar(image, ax=left, label="weight")
     return picture
 
@@ -145,6 +148,7 @@ def grid_of_maps(weights, axes, chosen, vmax=1.0):
         ax.set_visible(False)
     for ax, (index, one) in zip(grid.flat, maps.items()):
         image = ax.imshow(np.ma.masked_invalid(one), cmap=WEIGHTS, vmin=0, vmax=vmax, aspect="auto")
+        ax.add_collection(LineCollection(strokes_through(np.isnan(one)), colors="#8C8C8C", linewidths=0.5), autolim=False)
         ax.set(xticks=[], yticks=[])
         named = " ".join(f"{name} {i}" for name, i in zip(axes, index))
         ax.set_title(named if columns < 7 else ".".join(map(str, index)), fontsize=9)
@@ -207,7 +211,7 @@ def draw_weighted_points(ax, query, key, value, weights, output):
     ax.plot(float(query), float(output), "D", color="#D55E00", markersize=10, label="the output, a weighted average")
     ax.set(xlabel="x", ylabel="y")
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, loc="upper right")
+    ax.legend(framealpha=1, edgecolor="white", loc="upper right")
 
 
 def draw_plane(ax, keys, names, reach=4):
@@ -218,7 +222,7 @@ def draw_plane(ax, keys, names, reach=4):
         ax.text(x + 0.35 * x / length, y + 0.35 * y / length, name, weight="bold", ha="center", va="center")
     query, = ax.plot([0, 1], [0, 1], "o-", color=QUERY, linewidth=3, markersize=11, markevery=[1], label="query: drag it")
     ax.plot([], [], color=KEY, linewidth=2.5, label="keys")
-    ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+    ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xlabel="x", ylabel="y")
     ax.grid(alpha=0.25)
     ax.legend(frameon=False, loc="lower right")
     return query

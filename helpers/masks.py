@@ -31,8 +31,8 @@ def causal_mask(T_q, T_k=None, device=None):
 def masked_softmax(scores, mask=None):
     """Softmax over the last axis, with hidden cells exactly 0.
 
-    scores: floating point, [..., T_q, T_k].
-    mask: boolean, broadcastable to the scores, True = may look.
+    scores: finite and floating point, [..., T_q, T_k].
+    mask: boolean, True = may look; [T_q, T_k], or with all axes of the scores, 1 where shared.
     Each row sums to 1, or is all 0 where a query may look at nothing.
     Raises TypeError or ValueError for a mask of another dtype or shape.
     """
@@ -52,15 +52,18 @@ def check_lengths(lengths, T_k):
         raise TypeError(f"lengths is {kind}: it needs to be a tensor of whole numbers, such as torch.tensor([2, 3])")
     if lengths.dim() not in (1, 2):
         raise ValueError(f"lengths has shape {list(lengths.shape)}: it needs to be [B] or [B, T_q]")
-    if (lengths.long() < 0).any() or (lengths.long() > T_k).any():      # int8 could not hold a T_k of 200
+    if not lengths.long().clamp(0, T_k).equal(lengths.long()):           # int8 could not hold a T_k of 200
         raise ValueError(f"lengths {lengths.tolist()}: each needs to be from 0 to T_k={T_k}")
 
 
 def check_mask(mask, shape):
-    """Raise unless `mask` is boolean and broadcasts to scores of `shape` without enlarging them."""
+    """Raise unless `mask` is boolean and broadcasts to scores of `shape` in one way only.
+
+    A mask `[B, 1, T_k]` is refused on scores `[B, H, T_q, T_k]`: its B would be taken for H.
+    """
     kind = mask.dtype if isinstance(mask, torch.Tensor) else type(mask).__name__
     if kind != torch.bool:
         raise TypeError(f"the mask is {kind}: it needs to be torch.bool, True where a query may look")
     wide = (1,) * (len(shape) - mask.dim()) + tuple(mask.shape)
-    if len(wide) != len(shape) or any(m not in (1, s) for m, s in zip(wide, shape)):
+    if mask.dim() not in (0, 1, 2, len(shape)) or any(m not in (1, s) for m, s in zip(wide, shape)):
         raise ValueError(f"the mask has shape {list(mask.shape)}: it needs to broadcast to the scores, {list(shape)}")

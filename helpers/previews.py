@@ -11,11 +11,11 @@ def lesson_01():
     generator = torch.Generator().manual_seed(0)
     x = (5 * torch.rand(50, generator=generator)).sort().values
     y = 2 * x.sin() + x**0.8 + 0.5 * torch.randn(50, generator=generator)
-    queries = torch.linspace(0, 5, 50)
+    queries = torch.linspace(0, 5, 51)
     output, weights = nadaraya_watson(queries, x, y, width=0.25)
     picture, (left, right) = figures.panels(9.2, 3.8, 1, 2, width_ratios=[3, 2], alt=(
         "Left: fifty noisy points and one query at x = 2; the points near it are large and dark, and their average is marked. "
-        "Right: the weights of fifty queries as a map, dark along the diagonal."))
+        "Right: the weights of 51 queries as a map, dark along the diagonal."))
     figures.draw_weighted_points(left, queries[20], x, y, weights[20], output[20])
     left.set_ylim(-0.5, 7)
     image = figures.draw_map(right, weights, vmax=0.2)
@@ -25,20 +25,20 @@ def lesson_01():
 
 
 def lesson_02():
-    """How sure attention is, and how much it can still learn, with and without the root of d."""
+    """How widely attention spreads, and how much it can still learn, with and without the root of d."""
     sizes, generator = [2**i for i in range(2, 11)], torch.Generator().manual_seed(0)
-    largest, slope = {1: [], 2: []}, {1: [], 2: []}
+    spread, slope = {1: [], 2: []}, {1: [], 2: []}
     for d in sizes:
         scores = (torch.randn(500, 10, d, generator=generator) @ torch.randn(500, d, 1, generator=generator)).squeeze(-1)
         for root, divisor in ((1, 1), (2, d**0.5)):
             weights = (scores / divisor).softmax(-1)
             slopes = torch.diag_embed(weights) - weights.unsqueeze(-1) * weights.unsqueeze(-2)
-            largest[root].append(weights.amax(-1).mean())
+            spread[root].append(-(weights * weights.clamp(min=1e-30).log()).sum(-1).mean())
             slope[root].append(slopes.square().sum((1, 2)).sqrt().mean())
     picture, axes = figures.panels(9.2, 3.4, 1, 2, alt=(
-        "Left: the largest weight of a row grows from 0.5 to nearly 1 as d grows, but stays near 0.3 when divided by the root. "
+        "Left: the entropy of a row of weights falls to nearly 0 as d grows, but stays level when divided by the root. "
         "Right: the gradient of the softmax falls to nearly 0, but stays level when divided by the root."))
-    for ax, values, title in zip(axes, (largest, slope), ("largest of ten weights", "gradient of the softmax")):
+    for ax, values, title in zip(axes, (spread, slope), ("entropy: how widely it looks", "gradient: how much it can learn")):
         figures.draw_lines(ax, {"q.k": (sizes, values[1]), "q.k / sqrt(d)": (sizes, values[2])}, "d", "", title, log="x")
         ax.set_ylim(0)
     return picture
@@ -56,6 +56,6 @@ def lesson_03():
     for ax, (title, mask) in zip(axes, masks.items()):
         image = figures.draw_map(ax, masked_softmax(scores, mask), words, words, mask, numbers=False)
         ax.set_title(title)
-        ax.set_ylabel("")
+        ax.set_ylabel("queries" if ax is axes[0] else "")
     picture.colorbar(image, ax=axes, label="weight")
     return picture

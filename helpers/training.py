@@ -1,12 +1,7 @@
-"""Seeds, and the one training loop."""
+"""The one training loop."""
 import math
 
 import torch
-
-
-def seed_everything(seed=0):
-    """Make every random number that torch draws from here on the same in each run."""
-    torch.manual_seed(seed)
 
 
 def train(model, batches, loss_fn, lr=1e-2):
@@ -18,13 +13,15 @@ def train(model, batches, loss_fn, lr=1e-2):
     optimizer = torch.optim.Adam(model.parameters(), lr=lr)
     losses = []
     model.train()
-    for step, batch in enumerate(batches):
-        loss = loss_fn(model, *batch)
-        if not math.isfinite(loss.item()):
-            raise ValueError(f"the loss is {loss.item()} at step {step}: lower lr={lr:g}")
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    model.eval()
+    try:
+        for batch in batches:
+            loss = loss_fn(model, *batch)
+            losses.append(loss.item())
+            if not math.isfinite(losses[-1]):
+                raise ValueError(f"the loss is {losses[-1]} at step {len(losses) - 1}, lr={lr:g}")
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    finally:
+        model.eval()  # also when interrupted, so that the model can be used
     return losses

@@ -9,6 +9,7 @@ import numpy as np
 import traitlets
 
 from helpers import figures
+from helpers.controls import accepts, allowed_values, as_control, describe
 from helpers.pictures import CSS_PIXELS_PER_INCH, as_numpy, png
 
 HERE = pathlib.Path(__file__).parent
@@ -111,14 +112,14 @@ class Lab(ipywidgets.VBox):
     """Controls above one persistent picture; `explore` makes it."""
 
     def __init__(self, draw, controls, moving=(), drag=None):
-        self.draw, self.moving, self.drag = draw, list(moving), drag
+        self.draw, self.moving, self.drag, self.paused = draw, list(moving), drag, False
         self.controls = {name: as_control(name, value) for name, value in controls.items()}
         self.image = LivePicture(grab=drag is not None)
         self.image.observe(self.dragged, "pointer")
         self.message = ipywidgets.HTML(layout=ipywidgets.Layout(display="none"))
         self.current = self.draw(**self.values)
         self.lay_out()
-        self.show()
+        self.show(self.current)
         for control in self.controls.values():
             control.observe(self.redraw, "value")
         super().__init__([*self.controls.values(), self.message, self.image])
@@ -152,15 +153,18 @@ class Lab(ipywidgets.VBox):
             self.current.canvas.draw()
             self.still = self.current.canvas.copy_from_bbox(self.current.bbox)
 
-    def redraw(self, change):
+    def redraw(self, change=None):
+        if self.paused:
+            return
         try:
             picture = self.draw(**self.values)
+            if self.moving and picture is not self.current:
+                raise ValueError("a lab with `moving` needs to return the same picture each time")
             if picture is not self.current and len(picture.axes) == len(self.positions):
                 picture.set_layout_engine("none")
                 for ax, position in zip(picture.axes, self.positions):
                     ax.set_position(position)
-            self.current = picture
-            self.show()
+            self.show(picture)
         except Exception as error:  # whatever a reader's own draw raises belongs on the page
             text = html.escape(str(error) or type(error).__name__)
             self.message.value = f'<div role="alert" style="color: #b00020; line-height: 1.4">{text}</div>'
@@ -173,20 +177,24 @@ class Lab(ipywidgets.VBox):
         axes, *names = self.drag
         x, y = change["new"]
         width, height = self.current.bbox.size
+        self.paused = True                                      # two controls, one drawing
         for name, value in zip(names, axes.transData.inverted().transform((x * width, (1 - y) * height))):
             control = self.controls[name]
-            control.value = round(value / control.step) * control.step
+            control.value = round(round(value / control.step) * control.step, 10)
+        self.paused = False
+        self.redraw()
 
-    def show(self):
-        canvas = self.current.canvas
+    def show(self, picture):
+        canvas = picture.canvas
         if self.moving:
             canvas.restore_region(self.still)
             for artist in self.moving:
                 artist.axes.draw_artist(artist)
         else:
             canvas.draw()
-        self.image.alt = self.current.alt
+        self.image.alt = picture.alt
         self.image.png = png(canvas)
+        self.current = picture
 
     def __repr__(self):
         return f"Lab({describe(self.ranges)})"
@@ -206,47 +214,6 @@ def explore(draw, *, moving=(), drag=None, **controls):
     Raises TypeError for a control that is none of these.
     """
     return Lab(draw, controls, moving, drag)
-
-
-def as_control(name, value):
-    style = {"description": name.replace("_", " "), "style": {"description_width": "8em"}}
-    wide = {"layout": ipywidgets.Layout(width="30em")}
-    if isinstance(value, ipywidgets.Widget):
-        return value
-    if isinstance(value, bool):
-        return ipywidgets.Checkbox(value, indent=True, **style)
-    if isinstance(value, str):
-        return ipywidgets.Text(value, continuous_update=False, **style, **wide)
-    if isinstance(value, list):
-        return ipywidgets.Dropdown(options=value, **style, **wide)
-    if isinstance(value, tuple) and 2 <= len(value) <= 4:
-        whole = all(isinstance(v, int) for v in value)
-        low, high, step, start = [*value, *[1 if whole else (value[1] - value[0]) / 50, value[0]][len(value) - 2:]]
-        slider = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
-        return slider(start, min=low, max=high, step=step, **style, **wide)
-    raise TypeError(f"{name}={value!r}: a control is (low, high), (low, high, step), a list, True or False, text, or a widget")
-
-
-def allowed_values(control):
-    if isinstance(control, (ipywidgets.IntSlider, ipywidgets.FloatSlider)):
-        steps = math.floor((control.max - control.min) / control.step + 1e-9)
-        return [round(control.min + i * control.step, 10) for i in range(steps + 1)]
-    if hasattr(control, "options"):
-        return list(control.options)
-    return [False, True] if isinstance(control.value, bool) else [control.value]
-
-
-def accepts(control, value):
-    if hasattr(control, "options"):
-        return value in control.options
-    return not hasattr(control, "min") or control.min <= value <= control.max
-
-
-def describe(ranges):
-    """The controls in short, the same in every run: `head=0..7, grid=False|True`."""
-    def short(values):
-        return f"{values[0]}..{values[-1]}" if len(values) > 3 else "|".join(map(str, values))
-    return ", ".join(f"{name}={short(values)}" for name, values in ranges.items())
 
 
 def beside(live, still, text):

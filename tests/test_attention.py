@@ -101,13 +101,14 @@ def test_padded_batch_equals_its_members_alone(kind, case):
 
 
 @kinds
-@pytest.mark.parametrize("now", range(5))
-def test_the_future_does_not_change_the_past(kind, now):
-    torch.manual_seed(now)
-    model, x = MAKE[kind](), torch.randn(2, 5, SIZE)
+@quick
+@given(T=st.integers(2, 9), B=st.integers(1, 3), seed=st.integers(0, 99), dtype=st.sampled_from([torch.float32, torch.float64]))
+def test_the_future_does_not_change_the_past(kind, T, B, seed, dtype):
+    torch.manual_seed(seed)
+    now, model, x = seed % T, MAKE[kind]().to(dtype), torch.randn(B, T, SIZE, dtype=dtype)
     later = x.clone()
-    later[:, now:] = 100 * torch.randn(2, 5 - now, SIZE)
-    before, after = (model(each, each, each, causal_mask(5)) for each in (x, later))
+    later[:, now:] = 100 * torch.randn(B, T - now, SIZE, dtype=dtype)
+    before, after = (model(each, each, each, causal_mask(T)) for each in (x, later))
     assert_close(before[:, :now], after[:, :now], atol=1e-6, rtol=0)
     assert (before[:, now:] - after[:, now:]).abs().amax(-1).min() > 1e-3
 

@@ -59,7 +59,16 @@ def test_other_answers_are_told_what_is_wrong(name, capsys):
     assert "needs [" in verdict_of(lambda *case: torch.zeros(1, 1, 1), name, capsys)
     assert "list" in verdict_of(lambda *case: right(*case).tolist(), name, capsys)
     assert "raised ZeroDivisionError" in verdict_of(lambda *case: 1 / 0, name, capsys)
-    assert "where the plain version returns" in verdict_of(lambda *case: right(*case).float() + 7, name, capsys)
+    def off(*case):
+        result = right(*case)
+        return ~result.tril() if result.dtype == torch.bool else result + 7
+
+    def of_another_kind(*case):
+        result = right(*case)
+        return result.int() if result.dtype == torch.bool else result > 0
+
+    assert "where the plain version returns" in verdict_of(off, name, capsys)
+    assert "and needs torch." in verdict_of(of_another_kind, name, capsys)
     assert "not attempted" in verdict_of(lambda *case: None, name, capsys)
 
 

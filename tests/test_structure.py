@@ -13,7 +13,8 @@ IMPORTS = {
     "training": {},
     "pictures": {},
     "figures": {"pictures"},
-    "widgets": {"figures", "pictures"},
+    "controls": {},
+    "widgets": {"controls", "figures", "pictures"},
     "previews": {"figures", "kernels", "masks"},
     "checks": {"checks"},
 }

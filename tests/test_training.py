@@ -3,7 +3,7 @@ import pytest
 import torch
 from torch import nn
 
-from helpers.training import seed_everything, train
+from helpers.training import train
 
 
 def squared_error(model, x, y):
@@ -12,7 +12,7 @@ def squared_error(model, x, y):
 
 def learn(seed=0, steps=100, lr=0.05):
     """Train a straight line on y = 3x - 1; return the model and its losses."""
-    seed_everything(seed)
+    torch.manual_seed(seed)
     x = torch.randn(16, 1)
     model = nn.Sequential(nn.Linear(1, 1), nn.Dropout(0.1))
     return model, train(model, [(x, 3 * x - 1)] * steps, squared_error, lr)
@@ -64,6 +64,6 @@ def test_a_loss_that_is_not_finite_stops_before_it_spoils_the_model(bad):
         after.append(model.weight.item())
         return model(torch.ones(1, 1)).square().sum() * factor + (0 if factor == 1 else factor)
 
-    with pytest.raises(ValueError, match=f"the loss is {bad} at step 2: .*lr"):
+    with pytest.raises(ValueError, match=f"the loss is {bad} at step 2, lr=0.5"):
         train(model, [(1,), (1,), (bad,), (1,)], loss_fn, lr=0.5)
     assert len(after) == 3 and model.weight.item() == after[-1] and model.bias.isfinite().all()

@@ -39,12 +39,14 @@ def verdict(answer, exercise):
     case, mine, right = next((c, g, w) for c, g, w in zip(exercise.cases, got, wanted) if not alike([g], [w]))
     if mine.shape != right.shape:
         return f"not yet: with {describe(case)} it returns shape {list(mine.shape)}, and needs {list(right.shape)}"
+    if (mine.dtype == torch.bool) != (right.dtype == torch.bool):
+        return f"not yet: it returns a tensor of {mine.dtype}, and needs {right.dtype}"
     return f"not yet: with {describe(case)} it returns\n{mine}\nwhere the plain version returns\n{right}"
 
 
 def alike(these, those):
-    return all(a.shape == b.shape and torch.allclose(a.float(), b.float(), atol=1e-5, equal_nan=True)
-               for a, b in zip(these, those, strict=True))
+    return all(a.shape == b.shape and (a.dtype == torch.bool) == (b.dtype == torch.bool)
+               and torch.allclose(a.float(), b.float(), atol=1e-5, equal_nan=True) for a, b in zip(these, those, strict=True))
 
 
 def copies(case):

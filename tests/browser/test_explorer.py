@@ -1,0 +1,75 @@
+"""What the explorer's half in the browser does, on weights that are known."""
+import nbformat
+import pytest
+
+from execute import KERNEL
+from labdriver import open_notebook, wait_until
+
+CELL = """import torch
+from helpers.widgets import AttentionExplorer
+weights = (torch.arange(2 * 3 * 4 * 5).reshape(2, 3, 4, 5) % 100) / 100.0
+mask = torch.ones(4, 5, dtype=torch.bool).tril(1)
+explorer = AttentionExplorer(weights, "a b c d".split(), "v w x y z".split(), mask=mask)
+explorer"""
+
+
+@pytest.fixture
+def notebook(server, folder, browser):
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL)], metadata={"kernelspec": KERNEL}),
+                   folder / "explorer.ipynb")
+    with open_notebook(browser, server, "explorer.ipynb") as notebook:
+        notebook.asked = []
+        notebook.page.on("request", lambda request: notebook.asked.append(request.url))
+        notebook.run_all()
+        yield notebook
+
+
+def say(notebook, code):
+    """What the kernel prints."""
+    notebook.page.evaluate("""async (code) => {
+      const future = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code});
+      window.said = '';
+      future.onIOPub = (message) => { if (message.header.msg_type === 'stream') window.said += message.content.text; };
+      await future.done;
+    }""", code)
+    return notebook.page.evaluate("() => window.said").strip()
+
+
+def wait_for(locator, text):
+    wait_until(lambda: text in locator.inner_text(), 5, lambda: f"{text!r} is not in {locator.inner_text()!r}")
+
+
+def test_it_shows_the_exact_weight_and_works_on_the_grid(notebook):
+    part = notebook.cell(0)
+    canvas, readout, sliders = part.locator("canvas.map"), part.locator(".readout"), part.locator("input[type=range]")
+    wait_for(readout, "layer 0, head 0, query “a” → key “v”: 0.0000")
+
+    notebook.press(sliders.nth(0), "ArrowRight")
+    notebook.press(sliders.nth(1), "End")
+    notebook.press(sliders.nth(2), "ArrowRight")
+    wait_for(readout, "layer 1, head 2, query “b” → key “v”: 0.0500")
+    wait_until(lambda: say(notebook, "print(explorer.index, explorer.query)") == "[1, 2] 1", 5, lambda: "Python was not told")
+
+    say(notebook, "explorer.move(layer=0, head=1)")
+    wait_for(readout, "layer 0, head 1")
+    notebook.press(canvas, "ArrowDown")
+    notebook.press(canvas, "ArrowRight")
+    wait_for(readout, "layer 0, head 1, query “c” → key “w”: 0.3100")
+    box = canvas.bounding_box()
+    notebook.page.mouse.move(box["x"] + box["width"] - 10, box["y"] + 10)
+    wait_for(readout, "query “a” → key “z”: hidden by the mask")
+    assert "query “a”" in part.locator("canvas.bars").get_attribute("aria-label")
+
+    single = notebook.fingerprint(canvas)
+    part.locator("input[type=checkbox]").check()
+    grid = notebook.wait_change(canvas, single)
+    canvas.click(position={"x": 20, "y": 40})
+    wait_for(readout, "layer 0, head 0")
+    notebook.wait_change(canvas, grid)
+    wait_until(lambda: say(notebook, "print(explorer.index, explorer.grid)") == "[0, 0] True", 5, lambda: "Python was not told")
+
+
+def test_nothing_outside_this_machine_is_asked_for(notebook):
+    outside = [url for url in notebook.asked if not url.startswith(("http://127.0.0.1", "ws://127.0.0.1", "blob:", "data:"))]
+    assert notebook.asked
+    assert not outside
