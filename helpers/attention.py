@@ -4,9 +4,10 @@ The scores differ from one kind of attention to the next; the rest is the same, 
 """
 import math
 
+import torch.nn.functional as F
 from torch import nn
 
-from helpers.masks import masked_softmax
+from helpers.masks import check_mask, masked_softmax
 
 
 class Attention(nn.Module):
@@ -66,6 +67,45 @@ class AdditiveAttention(Attention):
         return self.w_v((q + k).tanh()).squeeze(-1)                        # [..., T_q, T_k]
 
 
+def attend(q, k, v, mask, wire, dropout):
+    """Dot-product attention whose weights pass the wire; fused by torch when nobody watches it."""
+    if not wire._forward_hooks:
+        return F.scaled_dot_product_attention(q, k, v, mask, dropout.p * dropout.training)
+    scores = q / math.sqrt(q.shape[-1]) @ k.mT                             # [B, H, T_q, T_k]
+    weights = wire(masked_softmax(scores, mask))
+    return dropout(weights) @ v                                            # [B, H, T_q, d_head]
+
+
+class MultiHeadAttention(nn.Module):
+    """Several dot-product attentions side by side. Source: Vaswani et al. 2017, section 3.2.2.
+
+    forward: query [B, T_q, d_model], key and value [B, T_k, d_model] to [B, T_q, d_model].
+    mask: boolean, True = may look; [T_q, T_k], [B, 1, T_k] or [B, T_q, T_k].
+    Raises ValueError for sizes that do not match.
+    """
+
+    def __init__(self, d_model, num_heads, dropout=0.0):
+        super().__init__()
+        check_heads(d_model, num_heads)
+        self.num_heads = num_heads
+        self.q_proj, self.k_proj = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+        self.v_proj, self.out_proj = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+        self.attention_weights = nn.Identity()  # does nothing, so that it can be watched
+        self.dropout = nn.Dropout(dropout)
+
+    def split(self, x):
+        return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)       # [B, H, T, d_head]
+
+    def forward(self, query, key, value, mask=None):
+        check_model_sizes(query, key, value, self.q_proj.in_features)
+        q = self.split(self.q_proj(query))                                 # [B, H, T_q, d_head]
+        k = self.split(self.k_proj(key))                                   # [B, H, T_k, d_head]
+        v = self.split(self.v_proj(value))                                 # [B, H, T_k, d_head]
+        mask = for_heads(mask, q, k)                                       # [B, 1, T_q, T_k]
+        heads = attend(q, k, v, mask, self.attention_weights, self.dropout)
+        return self.out_proj(heads.transpose(1, 2).flatten(2))             # [B, T_q, d_model]
+
+
 def check_sizes(query, key, value):
     """Raise unless there is a value for every key and all three agree in their leading axes."""
     sizes = f"query {list(query.shape)}, key {list(key.shape)}, value {list(value.shape)}"
@@ -89,3 +129,25 @@ def check_layer_sizes(query, key, d_query, d_key):
     if (query.shape[-1], key.shape[-1]) != (d_query, d_key):
         raise ValueError(f"queries of size {query.shape[-1]}, keys of size {key.shape[-1]}: this layer was made for "
                          f"d_query={d_query} and d_key={d_key}")
+
+
+def for_heads(mask, q, k):
+    """The mask with an axis for the heads; raise unless it fits queries q and keys k, [B, H, T, d_head]."""
+    if mask is None:
+        return None
+    check_mask(mask, (q.shape[0], q.shape[2], k.shape[2]))
+    return mask.unsqueeze(1) if mask.dim() == 3 else mask
+
+
+def check_heads(d_model, num_heads):
+    """Raise unless d_model splits into equal heads."""
+    if d_model < 1 or num_heads < 1 or d_model % num_heads:
+        raise ValueError(f"d_model={d_model} does not divide into num_heads={num_heads} equal heads")
+
+
+def check_model_sizes(query, key, value, d_model):
+    """Raise unless all three are `[B, T, d_model]` for one B, with a value for every key."""
+    check_sizes(query, key, value)
+    sizes = [list(x.shape) for x in (query, key, value)]
+    if any(len(size) != 3 or size[-1] != d_model for size in sizes):
+        raise ValueError(f"query, key and value have shapes {sizes}: each needs to be [B, T, {d_model}]")

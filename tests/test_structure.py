@@ -15,7 +15,7 @@ IMPORTS = {
     "figures": {"pictures"},
     "controls": {},
     "widgets": {"controls", "figures", "pictures"},
-    "previews": {"figures", "kernels", "masks"},
+    "previews": {"attention", "figures", "kernels", "masks", "recording", "training"},
     "checks": {"checks"},
 }
 MODULES = [path for path in sorted((ROOT / "helpers").rglob("*.py")) if path.name != "__init__.py" or path.parent.name == "checks"]
