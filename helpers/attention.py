@@ -69,9 +69,9 @@ class AdditiveAttention(Attention):
 
 def attend(q, k, v, mask, wire, dropout):
     """Dot-product attention whose weights pass the wire; fused by torch when nobody watches it."""
-    if not wire._forward_hooks:
+    if not is_watched(wire):
         return F.scaled_dot_product_attention(q, k, v, mask, dropout.p * dropout.training)
-    scores = q / math.sqrt(q.shape[-1]) @ k.mT                             # [B, H, T_q, T_k]
+    scores = (q / math.sqrt(q.shape[-1])) @ k.mT                           # [B, H, T_q, T_k]
     weights = wire(masked_softmax(scores, mask))
     return dropout(weights) @ v                                            # [B, H, T_q, d_head]
 
@@ -101,7 +101,7 @@ class MultiHeadAttention(nn.Module):
         q = self.split(self.q_proj(query))                                 # [B, H, T_q, d_head]
         k = self.split(self.k_proj(key))                                   # [B, H, T_k, d_head]
         v = self.split(self.v_proj(value))                                 # [B, H, T_k, d_head]
-        mask = for_heads(mask, q, k)                                       # [B, 1, T_q, T_k]
+        mask = for_heads(mask, q, k)                                       # four axes, too
         heads = attend(q, k, v, mask, self.attention_weights, self.dropout)
         return self.out_proj(heads.transpose(1, 2).flatten(2))             # [B, T_q, d_model]
 
@@ -131,12 +131,19 @@ def check_layer_sizes(query, key, d_query, d_key):
                          f"d_query={d_query} and d_key={d_key}")
 
 
+def is_watched(wire):
+    """Is anything hooked to the wire, or put in its place? Then the weights have to pass it."""
+    return bool(wire._forward_hooks or wire._forward_pre_hooks) or type(wire) is not nn.Identity
+
+
 def for_heads(mask, q, k):
     """The mask with an axis for the heads; raise unless it fits queries q and keys k, [B, H, T, d_head]."""
     if mask is None:
         return None
     check_mask(mask, (q.shape[0], q.shape[2], k.shape[2]))
-    return mask.unsqueeze(1) if mask.dim() == 3 else mask
+    if mask.dim() < 2:
+        raise ValueError(f"the mask has shape {list(mask.shape)}: it needs to be [T_q, T_k], [B, 1, T_k] or [B, T_q, T_k]")
+    return mask.unsqueeze(1) if mask.dim() == 3 else mask[None, None]
 
 
 def check_heads(d_model, num_heads):

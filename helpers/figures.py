@@ -11,7 +11,7 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import ScalarFormatter
 
-from helpers.pictures import DOTS_PER_INCH, as_numpy, panels
+from helpers.pictures import DOTS_PER_INCH, as_numpy, broadcast_mask, panels
 
 QUERY, KEY, VALUE = "#CC79A7", "#E69F00", "#0072B2"                    # the same in every figure of the course
 LINE_STYLES = [("#000000", "-"), ("#D55E00", "--"), ("#009E73", "-."), ("#56B4E9", ":"), ("#7F7F7F", (0, (5, 1, 1, 1)))]
@@ -20,6 +20,8 @@ PAPER_TO_INK = ("#FFFFFF", "#9FD8C4", "#009E73", "#003D2D")            # zero is
 WEIGHTS = LinearSegmentedColormap.from_list("weights", PAPER_TO_INK).with_extremes(bad=MASKED)
 SIGNED = LinearSegmentedColormap.from_list("signed", ("#B35806", "#FFFFFF", "#542788")).with_extremes(bad=MASKED)
 MOST_TICKS = 20
+AXES = ("queries", "keys")                                             # rows and columns of a map
+MARKERS = "osD^v"
 
 
 def heatmap(weights, query_tokens=None, key_tokens=None, mask=None, title="", **options):
@@ -27,12 +29,13 @@ def heatmap(weights, query_tokens=None, key_tokens=None, mask=None, title="", **
     return heatmaps({title: weights}, query_tokens, key_tokens, mask, **options)
 
 
-def heatmaps(maps, query_tokens=None, key_tokens=None, mask=None, vmax=1.0, signed=False, label=None, alt=""):
+def heatmaps(maps, query_tokens=None, key_tokens=None, mask=None, vmax=1.0, signed=False, label=None, alt="", names=AXES):
     """Maps side by side on one scale, with one colour bar.
 
     maps: a dictionary from titles to tensors `[T_q, T_k]`, all of one shape. mask: `[T_q, T_k]`, True = may look; hidden cells
     are grey and struck through. vmax: the end of the scale, which starts at 0, or at -vmax if `signed`.
     label: what the colour bar measures, "weight" if not given. alt: if not given, it says where each query looks most.
+    names: of the rows and the columns, where they are not queries and keys.
     Raises ValueError for maps that are not two-dimensional, and for labels or a mask that do not fit.
     """
     first = visible(next(iter(maps.values())), mask)[0]
@@ -41,7 +44,7 @@ def heatmaps(maps, query_tokens=None, key_tokens=None, mask=None, vmax=1.0, sign
     height = min(6.5, max(1.9, cell * first.shape[-2] + 1.1))
     picture, axes = panels(width, height, 1, len(maps), squeeze=False)
     for ax, (title, weights) in zip(axes[0], maps.items()):
-        image = draw_map(ax, weights, query_tokens, key_tokens, mask, vmax, signed)
+        image = draw_map(ax, weights, query_tokens, key_tokens, mask, vmax, signed, names=names)
         ax.set_title(title)
         if ax is not axes[0, 0]:
             ax.set(ylabel="", yticks=[])
@@ -50,15 +53,15 @@ def heatmaps(maps, query_tokens=None, key_tokens=None, mask=None, vmax=1.0, sign
     return picture
 
 
-def draw_map(ax, weights, query_tokens=None, key_tokens=None, mask=None, vmax=1.0, signed=False, numbers=True):
+def draw_map(ax, weights, query_tokens=None, key_tokens=None, mask=None, vmax=1.0, signed=False, numbers=True, names=AXES):
     """Draw one map into `ax`, with its numbers in the cells if it is small; return the image. See `heatmaps`."""
     values, hidden = visible(weights, mask)
     norm = Normalize(-vmax if signed else 0, vmax)
     image = ax.imshow(np.ma.array(values, mask=hidden), cmap=SIGNED if signed else WEIGHTS, norm=norm, aspect="auto")
     image.strokes = LineCollection(strokes_through(hidden), colors="#8C8C8C", linewidths=1)
     ax.add_collection(image.strokes, autolim=False)
-    label_axis(ax.xaxis, key_tokens, values.shape[1], "keys", KEY)
-    label_axis(ax.yaxis, query_tokens, values.shape[0], "queries", QUERY)
+    label_axis(ax.xaxis, key_tokens, values.shape[1], names[1])
+    label_axis(ax.yaxis, query_tokens, values.shape[0], names[0])
     if numbers and values.size <= 60:
         write_numbers(ax, values, hidden, vmax)
     return image
@@ -93,7 +96,7 @@ def write_numbers(ax, values, hidden, vmax):
                     color="white" if abs(value) > 0.6 * vmax else "black")
 
 
-def label_axis(axis, tokens, size, title, color):
+def label_axis(axis, tokens, size, title):
     """Label one axis of a map with its tokens, or every few of them where there are many."""
     if tokens is not None and len(tokens) != size:
         raise ValueError(f"{len(tokens)} {title[:-1] if title == 'keys' else 'query'}_tokens for {size} {title}: "
@@ -103,7 +106,7 @@ def label_axis(axis, tokens, size, title, color):
     room = axis.axes.get_window_extent().width / size                    # for one column, in dots
     crowded = axis.axis_name == "x" and tokens is not None and max(map(len, labels)) > room * 72 / 7.5 / DOTS_PER_INCH
     axis.set_ticks(ticks, labels, fontsize=9, rotation=90 if crowded else 0)
-    axis.set_label_text(title, color=color, weight="bold")
+    axis.set_label_text(title, color={"queries": QUERY, "keys": KEY}.get(title, "black"), weight="bold")
     axis.set_tick_params(length=0)
 
 
@@ -162,7 +165,7 @@ def draw_bars(ax, row, key_tokens, title="", vmax=1.0):
     """Draw the weights of one query as bars, one a key, from the top down."""
     row = as_numpy(row)
     ax.barh(range(len(row)), np.nan_to_num(row), color="#009E73")
-    label_axis(ax.yaxis, key_tokens, len(row), "keys", KEY)
+    label_axis(ax.yaxis, key_tokens, len(row), "keys")
     ax.set(xlim=(0, 1.18 * vmax), ylim=(len(row) - 0.5, -0.5), title=title, xlabel="weight")
     if len(row) <= MOST_TICKS:
         for k, weight in enumerate(row):
@@ -187,8 +190,9 @@ def draw_lines(ax, series, xlabel, ylabel, title="", points=None, log=""):
     artists = []
     if points is not None:
         artists += ax.plot(*map(as_numpy, points), "o", color="#777777", markersize=4, label="data")
-    for (label, (x, y)), (color, dash) in zip(series.items(), LINE_STYLES, strict=False):
-        artists += ax.plot(as_numpy(x), as_numpy(y), color=color, linestyle=dash, linewidth=2, label=label)
+    for (label, (x, y)), (color, dash), marker in zip(series.items(), LINE_STYLES, MARKERS, strict=False):
+        marker = marker if len(x) <= 10 else None
+        artists += ax.plot(as_numpy(x), as_numpy(y), color=color, linestyle=dash, marker=marker, linewidth=2, label=label)
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     if "x" in log:
         ax.set_xscale("log", base=2)
@@ -197,7 +201,8 @@ def draw_lines(ax, series, xlabel, ylabel, title="", points=None, log=""):
         ax.set_yscale("log")
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(alpha=0.25)
-    ax.legend(frameon=False)
+    if len(artists) > 1:
+        ax.legend(framealpha=0.8, edgecolor="white")
     return artists
 
 
@@ -247,14 +252,3 @@ def draw_columns(ax, size, title, limits):
     ax.axhline(0, color="#555555", linewidth=0.8)
     ax.spines[["top", "right"]].set_visible(False)
     return bars
-
-
-def broadcast_mask(mask, shape):
-    """The mask as an array of `shape`, True = may look; raise unless it is boolean and fits."""
-    mask = as_numpy(mask)
-    if mask.dtype != bool:
-        raise TypeError(f"the mask is {mask.dtype}: it needs to be boolean, True where a query may look")
-    try:
-        return np.broadcast_to(mask, shape)
-    except ValueError:
-        raise ValueError(f"the mask has shape {list(mask.shape)}: it needs to broadcast to the map, {list(shape)}") from None

@@ -56,3 +56,14 @@ def as_numpy(values):
         values = values.detach().cpu()
         values = values if values.dtype == torch.bool else values.float()
     return np.asarray(values)
+
+
+def broadcast_mask(mask, shape):
+    """The mask as an array of `shape`, True = may look; raise unless it is boolean and fits."""
+    mask = as_numpy(mask)
+    if mask.dtype != bool:
+        raise TypeError(f"the mask is {mask.dtype}: it needs to be boolean, True where a query may look")
+    try:
+        return np.broadcast_to(mask, shape)
+    except ValueError:
+        raise ValueError(f"the mask has shape {list(mask.shape)}: it needs to broadcast to the map, {list(shape)}") from None

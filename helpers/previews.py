@@ -5,6 +5,7 @@ from helpers import figures
 from helpers.attention import MultiHeadAttention
 from helpers.kernels import nadaraya_watson
 from helpers.masks import causal_mask, masked_softmax, padding_mask
+from helpers.positions import sinusoids
 from helpers.recording import record
 from helpers.training import train
 
@@ -76,4 +77,20 @@ def lesson_05():
     train(model, [batch() for _ in range(300)], lambda model, x, y: ((model(x, x, x)[..., :8] - y) ** 2).mean(), lr=1e-2)
     with record(model) as seen:
         model(*[batch()[0][:1]] * 3)
-    return figures.heatmaps({f"head {h}": weights for h, weights in enumerate(seen["attention_weights"][0][0])})
+    maps = {f"head {h}": weights for h, weights in enumerate(seen["attention_weights"][0][0])}
+    return figures.heatmaps(maps, alt="Two maps: in one each place looks at the place before it, in the other at the place after.")
+
+
+def lesson_06():
+    """The table of sines and cosines, and how alike its rows are."""
+    table = sinusoids(32, 64)
+    picture, (left, right) = figures.panels(9.2, 4.0, 1, 2, alt=(
+        "Left: the table of 32 places, waves that are fast in the first columns and slow in the last. "
+        "Right: dot products of its rows, largest on the diagonal and falling with distance."))
+    image = figures.draw_map(left, table, signed=True, names=("places", "columns"))
+    left.set(title="sines and cosines")
+    picture.colorbar(image, ax=left, label="value")
+    image = figures.draw_map(right, table @ table.T / 32, signed=True, names=("places", "places"))
+    right.set(title="how alike")
+    picture.colorbar(image, ax=right, label="dot product, relative")
+    return picture

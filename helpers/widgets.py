@@ -10,7 +10,7 @@ import traitlets
 
 from helpers import figures
 from helpers.controls import accepts, allowed_values, as_control, describe
-from helpers.pictures import CSS_PIXELS_PER_INCH, as_numpy, png
+from helpers.pictures import CSS_PIXELS_PER_INCH, as_numpy, broadcast_mask, png
 
 HERE = pathlib.Path(__file__).parent
 AXES = {0: [], 1: ["head"], 2: ["layer", "head"], 3: ["step", "layer", "head"]}
@@ -55,7 +55,7 @@ class AttentionExplorer(anywidget.AnyWidget):
             if tokens is not None and len(tokens) != size:
                 raise ValueError(f"{len(tokens)} {what} for weights of shape {list(values.shape)}: {size} are needed")
         if mask is not None:
-            values = np.where(figures.broadcast_mask(mask, values.shape), values, np.float32("nan"))
+            values = np.where(broadcast_mask(mask, values.shape), values, np.float32("nan"))
         self.values = values
         super().__init__(
             weights=values.astype("<f4").tobytes(), shape=list(values.shape), axes=axes, vmax=vmax, index=[0] * len(axes),

@@ -38,7 +38,7 @@ def test_every_control_moves_the_picture(path):
     shown = sum("application/vnd.jupyter.widget-view+json" in output.get("data", {})
                 for cell in notebook.cells for output in cell.get("outputs", []))
     notebook.cells.append(new_code_cell(MOVE_EVERYTHING))
-    NotebookClient(notebook, timeout=180, resources={"metadata": {"path": str(path.parent)}}).execute()
+    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(path.parent)}}).execute()
     report = json.loads(printed(notebook.cells[-1]))
     assert report == {"parts": shown, "trouble": []}
     assert shown >= 1

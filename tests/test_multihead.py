@@ -117,6 +117,32 @@ def test_a_head_can_be_switched_off():
     assert not torch.allclose(changed, model(x, x, x))
 
 
+def test_what_is_put_in_place_of_the_wire_is_used():
+    class Nothing(nn.Module):
+        def forward(self, weights):
+            return 0 * weights
+
+    model, x = MultiHeadAttention(8, 2), torch.randn(1, 4, 8)
+    model.attention_weights = Nothing()
+    assert_close(model(x, x, x), model.out_proj.bias.expand(1, 4, 8))
+
+
+def test_the_sizes_of_the_lesson_in_both_layouts():
+    torch.manual_seed(0)
+    ours = MultiHeadAttention(300, 6)
+    query, key = torch.randn(64, 12, 300), torch.randn(64, 10, 300)
+    mask = padding_mask(torch.arange(64) % 10 + 1, 10)
+    output, weights = watched(ours, query, key, key, mask)
+    theirs, their_weights = torchs(ours)(query, key, key, key_padding_mask=~mask[:, 0], average_attn_weights=False)
+    assert_close(output, theirs, atol=1e-6, rtol=0)
+    assert_close(weights, their_weights, atol=1e-6, rtol=0)
+    first = torchs(ours)
+    first.batch_first = False
+    turned = first(query.transpose(0, 1), key.transpose(0, 1), key.transpose(0, 1), key_padding_mask=~mask[:, 0])[0]
+    assert turned.shape == (12, 64, 300)
+    assert_close(output, turned.transpose(0, 1), atol=1e-6, rtol=0)
+
+
 X = torch.ones(2, 3, 8)
 
 
@@ -129,6 +155,8 @@ X = torch.ones(2, 3, 8)
     (lambda: MultiHeadAttention(8, 2)(X, X[:1], X[:1]), ValueError, "all axes before the last two"),
     (lambda: MultiHeadAttention(8, 2)(X, X, X, torch.ones(2, 3)), TypeError, "it needs to be torch.bool"),
     (lambda: MultiHeadAttention(8, 2)(X, X, X, torch.ones(4, 3, dtype=torch.bool)), ValueError, r"the mask has shape \[4, 3\]"),
+    (lambda: MultiHeadAttention(8, 2)(X, X, X, torch.ones(3, dtype=torch.bool)), ValueError, r"the mask has shape \[3\]"),
+    (lambda: MultiHeadAttention(8, 2)(X, X, X, torch.tensor(True)), ValueError, r"the mask has shape \[\]"),
     (lambda: MultiHeadAttention(8, 2)(X, X, X, torch.ones(2, 1, 3, 3, dtype=torch.bool)), ValueError, "the mask has shape"),
 ])
 def test_what_does_not_fit_is_refused(act, error, message):

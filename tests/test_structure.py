@@ -11,11 +11,12 @@ IMPORTS = {
     "attention": {"masks"},
     "recording": {},
     "training": {},
+    "positions": {},
     "pictures": {},
     "figures": {"pictures"},
     "controls": {},
     "widgets": {"controls", "figures", "pictures"},
-    "previews": {"attention", "figures", "kernels", "masks", "recording", "training"},
+    "previews": {"attention", "figures", "kernels", "masks", "positions", "recording", "training"},
     "checks": {"checks"},
 }
 MODULES = [path for path in sorted((ROOT / "helpers").rglob("*.py")) if path.name != "__init__.py" or path.parent.name == "checks"]

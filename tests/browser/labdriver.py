@@ -152,7 +152,7 @@ class Notebook:
     def wait_idle(self, timeout=120):
         self.page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', state="attached", timeout=timeout * 1000)
 
-    def run_all(self, timeout=180):
+    def run_all(self, timeout=400):
         """Run all cells; fails on a cell that raises or writes to stderr."""
         self.page.set_default_timeout(timeout * 1000)
         self.page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
