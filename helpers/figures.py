@@ -99,8 +99,8 @@ def write_numbers(ax, values, hidden, vmax):
 def label_axis(axis, tokens, size, title):
     """Label one axis of a map with its tokens, or every few of them where there are many."""
     if tokens is not None and len(tokens) != size:
-        raise ValueError(f"{len(tokens)} {title[:-1] if title == 'keys' else 'query'}_tokens for {size} {title}: "
-                         "each needs one label")
+        what = "key_tokens" if axis.axis_name == "x" or title == "keys" else "query_tokens"
+        raise ValueError(f"{len(tokens)} {what} for {size} {title}: each needs one label")
     ticks = range(0, size, -(-size // (MOST_TICKS if tokens is not None else 11)))
     labels = [str(i if tokens is None else tokens[i]) for i in ticks]
     room = axis.axes.get_window_extent().width / size                    # for one column, in dots

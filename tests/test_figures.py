@@ -92,6 +92,7 @@ def test_lines_draw_each_series():
     (MAP, {"key_tokens": [*KEYS, "."]}, ValueError, "4 key_tokens for 3 keys: each needs one label"),
     (MAP, {"key_tokens": QUERIES}, ValueError, "2 key_tokens for 3 keys"),
     (MAP, {"query_tokens": []}, ValueError, "0 query_tokens for 2 queries"),
+    (MAP, {"key_tokens": QUERIES, "names": ("places", "columns")}, ValueError, "2 key_tokens for 3 columns"),
     (MAP.expand(2, 2, 3), {}, ValueError, r"a map needs two axes, \[T_q, T_k\], but this tensor has shape \[2, 2, 3\]"),
     (MAP[0], {}, ValueError, r"a map needs two axes, .* shape \[3\]"),
     (MAP, {"mask": torch.ones(3, 2, dtype=torch.bool)}, ValueError, r"the mask has shape \[3, 2\].*\[2, 3\]"),
