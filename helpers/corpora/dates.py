@@ -1,0 +1,118 @@
+"""Dates as people write them in English, each with its ISO form, `1997-11-30`: made here, with nothing to fetch.
+
+Four rules give every written form one reading:
+
+- A date that begins with four digits goes year, month, day: 1997-11-30, 1997 Nov 30, 19971130.
+- With the month as a number, slashes put the month first (11/3/1997 is the 3rd of November); dots, dashes and spaces
+  put the day first (3.11.1997). Where that would make a month above 12, it is the other way round (30/11/1997, 11.30.1997).
+- A year of two digits is one from 1969 to 2068, as in POSIX and in Python's own `strptime`. Others are written in full.
+- A weekday adds nothing: it is always the right one.
+"""
+import datetime
+import random
+import unicodedata
+
+FIRST, LAST = datetime.date(1925, 1, 1), datetime.date(2069, 12, 31)
+TWO_DIGIT_YEARS = range(1969, 2069)
+MONTHS = "January February March April May June July August September October November December".split()
+WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+LONGER_SHORTS = {"September": ["Sept"], "Tuesday": ["Tues"], "Thursday": ["Thur", "Thurs"]}      # beside the first three letters
+LOOKALIKES = str.maketrans("‘’‐–—−", "''----")
+
+
+def load_dates(n_train=60_000, n_test=2000, seed=0):
+    """(train, test): lists of pairs (written, iso), such as ("Sunday, November 30, 1997", "1997-11-30").
+
+    The dates are from 1925 to 2069. Each date of the test is there once, and in no form in the training pairs.
+    Raises ValueError for a negative number of pairs, and where the test would leave no date to train on.
+    """
+    days = (LAST - FIRST).days + 1
+    if n_train < 0 or not 0 <= n_test < days:
+        raise ValueError(f"n_train={n_train}, n_test={n_test}: both need to be 0 or more, and n_test below {days:,} dates")
+    rng = random.Random(seed)
+    dates = [FIRST + datetime.timedelta(day) for day in rng.sample(range(days), days)]
+    chosen = rng.choices(dates[n_test:], k=n_train) + dates[:n_test]
+    pairs = [(write_date(date, rng), date.isoformat()) for date in chosen]
+    return pairs[:n_train], pairs[n_train:]
+
+
+def normalise(text):
+    """Lower case, single spaces, and one character for those that look alike: "３  May ’01 " gives "3 may '01"."""
+    return " ".join(unicodedata.normalize("NFKC", text).translate(LOOKALIKES).lower().split())
+
+
+def write_date(date, rng):
+    """One way to write a `datetime.date`, at most 40 characters, chosen by `rng`, a `random.Random`.
+
+    Raises ValueError for a date that is not from 1925 to 2069.
+    """
+    if not FIRST <= date <= LAST:
+        raise ValueError(f"{date}: the date needs to be from {FIRST} to {LAST}")
+    style = rng.choices([in_a_sentence, joined, in_numbers], [5, 2, 5])[0]
+    written = style(date, rng)
+    if not written.isalnum():                                    # 03NOV1997 stands in tables, where a weekday has no place
+        weekday, gap = name(WEEKDAYS[date.weekday()], rng), rng.choice([" ", ", "])
+        written = rng.choices([written, weekday + gap + written, written + gap + weekday], [6, 4, 1])[0]
+    return rng.choice([str, str.lower, str.upper])(written)
+
+
+def in_a_sentence(date, rng):
+    """The month named, between spaces and commas: Nov. 3rd, 1997; the 3rd of November '97; 1997 November 3."""
+    month, year, comma = name(MONTHS[date.month - 1], rng), short_or_full_year(date, rng), rng.choice([" ", ", ", ","])
+    if year != str(date.year):
+        year = rng.choice(["", "'"]) + year
+    day, the = number(date.day, rng), ""
+    if rng.random() < 0.4:
+        day, the = f"{date.day}{ordinal_ending(date.day)}", rng.choice(["", "the "])
+    day_first = the + day + rng.choice([" ", " ", " of ", ", "]) + month + comma + year
+    month_first = f"{month} {the}{day}{comma}{year}"
+    year_first = f"{date.year}{rng.choice([' ', ', '])}{month} {day}"
+    return rng.choices([day_first, month_first, year_first], [4, 4, 1])[0]
+
+
+def joined(date, rng):
+    """The month named, between marks or with nothing between: 03-Nov-97, Nov/3/1997, 03NOV1997."""
+    day, month, year = number(date.day, rng), name(MONTHS[date.month - 1], rng).rstrip("."), short_or_full_year(date, rng)
+    mark = rng.choice(["-", "/", ".", ""])
+    orders = [(day, month, year), (str(date.year), month, day)]
+    if mark:                                                     # without one, Nov31997 would hide where the year begins
+        orders.append((month, day, year))
+    return mark.join(rng.choice(orders))
+
+
+def in_numbers(date, rng):
+    """The month as a number: 11/3/97, 3.11.1997, 1997-11-03, 19971103."""
+    if rng.random() < 0.1:
+        return f"{date:%Y%m%d}"
+    padded, plain, month_padded = f"{date:%d %m}", f"{date.day} {date.month}", f"{date.day} {date:%m}"
+    day, month = rng.choices([padded, plain, month_padded], [4, 4, 1])[0].split()
+    mark = rng.choice("/.- ")
+    if rng.random() < 0.25:
+        return mark.join([str(date.year), month, day])
+    month_first = mark == "/"
+    if date.day > 12 and rng.random() < 0.3:                     # no month: it can stand on either side
+        month_first = not month_first
+    return mark.join([*([month, day] if month_first else [day, month]), short_or_full_year(date, rng)])
+
+
+def name(full, rng):
+    """A month or weekday in full, or shortened with or without a dot: September, Sep, Sep., Sept, Sept."""
+    if full == "May":
+        return full
+    shorts = [full[:3], *LONGER_SHORTS.get(full, [])]
+    return rng.choice([full, rng.choice(shorts), rng.choice(shorts) + "."])
+
+
+def number(n, rng):
+    """The digits of n, in half of all cases filled up to two: 3 or 03."""
+    return rng.choice([f"{n}", f"{n:02}"])
+
+
+def short_or_full_year(date, rng):
+    """The year in full, or, where two digits can name it, in one case of three by these."""
+    return f"{date.year % 100:02}" if date.year in TWO_DIGIT_YEARS and rng.random() < 1 / 3 else str(date.year)
+
+
+def ordinal_ending(day):
+    """What follows the number: st, nd, rd or th."""
+    return "th" if day in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")

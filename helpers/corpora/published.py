@@ -1,0 +1,64 @@
+"""Published data sets: found in the cache folder, or fetched into it, and never read before they are checked."""
+import hashlib
+import os
+import pathlib
+import zipfile
+
+import pooch
+import requests
+
+CACHE = "ATTENTION_COURSE_CACHE"                     # names another cache folder, one that a class shares, say
+
+
+def cache_folder():
+    """Where published data is kept: what the environment variable ATTENTION_COURSE_CACHE names, or the user's cache."""
+    return pathlib.Path(os.environ.get(CACHE) or pooch.os_cache("attention-course"))
+
+
+def read_published(file, sizes, url=None, checksum=None, member=None):
+    """The text of `file`, as "fra-eng/fra.txt", in the cache folder; fetched from `url` where it is not there.
+
+    sizes: the published versions of the file, from the sha256 of each to its bytes.
+    checksum: of what the url gives, as "sha1:..."; member: the file's name in it, where that is a zip archive.
+    Raises ValueError for a file that is damaged or another one, FileNotFoundError where it is not there and cannot be fetched.
+    """
+    path = cache_folder() / file
+    if path.exists():
+        content = path.read_bytes()
+        check(path, content, sizes)
+    elif url is None:
+        raise FileNotFoundError(f"{path} is not there, and has no address to be fetched from: put a copy there")
+    else:
+        content = fetch(url, checksum, path.parent)
+        content = from_archive(content, member) if member else content.read_bytes()
+    return content.decode("utf-8")
+
+
+def check(path, content, sizes):
+    """Raise ValueError unless the content is one of the published versions, and say how it differs."""
+    if hashlib.sha256(content).hexdigest() in sizes:
+        return
+    if len(content) in sizes.values():
+        reason = "as many bytes as were published, but not the same: it was changed"
+    elif len(content) < min(sizes.values()):
+        reason = f"{len(content):,} bytes of {min(sizes.values()):,}: it is cut short, or another file"
+    else:
+        published = " or ".join(f"{size:,}" for size in sizes.values())
+        reason = f"{len(content):,} bytes, where {published} were published: it is another file"
+    raise ValueError(f"{path} has {reason}. Move it away and call again to fetch it, or put a good copy in its place.")
+
+
+def fetch(url, checksum, folder):
+    """The path of what the url gives, in `folder`; a download that fails its checksum replaces nothing."""
+    name = url.rsplit("/", 1)[-1]
+    try:
+        return pathlib.Path(pooch.retrieve(url, checksum, fname=name, path=folder, progressbar=True))
+    except requests.RequestException as error:
+        raise FileNotFoundError(f"{folder / name} is not there, and fetching {url} failed ({type(error).__name__}). "
+                                f"Is there a network? A copy can be put there by hand; {CACHE} names another folder.") from error
+
+
+def from_archive(path, member):
+    """The bytes of one file of a zip archive; nothing is unpacked onto the disk."""
+    with zipfile.ZipFile(path) as archive:
+        return archive.read(member)
