@@ -81,28 +81,29 @@ class MultiHeadAttention(nn.Module):
 
     forward: query [B, T_q, d_model], key and value [B, T_k, d_model] to [B, T_q, d_model].
     mask: boolean, True = may look; [T_q, T_k], [B, 1, T_k] or [B, T_q, T_k].
-    Raises ValueError for sizes that do not match.
     """
 
     def __init__(self, d_model, num_heads, dropout=0.0):
         super().__init__()
         check_heads(d_model, num_heads)
-        self.num_heads = num_heads
+        self.num_heads, self.dropout = num_heads, nn.Dropout(dropout)
         self.q_proj, self.k_proj = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
         self.v_proj, self.out_proj = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
         self.attention_weights = nn.Identity()  # does nothing, so that it can be watched
-        self.dropout = nn.Dropout(dropout)
 
     def split(self, x):
         return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)       # [B, H, T, d_head]
 
     def forward(self, query, key, value, mask=None):
         check_model_sizes(query, key, value, self.q_proj.in_features)
+        return self.look(query, *self.keys_and_values(key, value), mask)
+
+    def keys_and_values(self, key, value):
+        return self.split(self.k_proj(key)), self.split(self.v_proj(value))   # [B, H, T_k, d_head]
+
+    def look(self, query, k, v, mask=None):
         q = self.split(self.q_proj(query))                                 # [B, H, T_q, d_head]
-        k = self.split(self.k_proj(key))                                   # [B, H, T_k, d_head]
-        v = self.split(self.v_proj(value))                                 # [B, H, T_k, d_head]
-        mask = for_heads(mask, q, k)                                       # four axes, too
-        heads = attend(q, k, v, mask, self.attention_weights, self.dropout)
+        heads = attend(q, k, v, for_heads(mask, q, k), self.attention_weights, self.dropout)
         return self.out_proj(heads.transpose(1, 2).flatten(2))             # [B, T_q, d_model]
 
 

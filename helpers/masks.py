@@ -18,6 +18,17 @@ def padding_mask(lengths, T_k):
     return mask.unsqueeze(-2) if lengths.dim() == 1 else mask
 
 
+def source_mask(src, lengths):
+    """Hide the padding of ids, src [B, T], of which each row has its length: [B, 1, T].
+
+    Raises ValueError unless lengths are [B], each from 1 to T.
+    """
+    mask = padding_mask(lengths, src.shape[-1])
+    if lengths.shape != src.shape[:1] or 0 in lengths:
+        raise ValueError(f"lengths {lengths.tolist()}: src, {list(src.shape)}, needs one for each row, at least 1")
+    return mask
+
+
 def causal_mask(T_q, T_k=None, device=None):
     """Hide the future: [T_q, T_k]; the last query sees all keys, the one before it all but one.
 
@@ -67,3 +78,11 @@ def check_mask(mask, shape):
     wide = (1,) * (len(shape) - mask.dim()) + tuple(mask.shape)
     if mask.dim() not in (0, 1, 2, len(shape)) or any(m not in (1, s) for m, s in zip(wide, shape)):
         raise ValueError(f"the mask has shape {list(mask.shape)}: it needs to broadcast to the scores, {list(shape)}")
+
+
+def check_ids(ids, vocab_size):
+    """Raise unless ids are whole numbers [B, T] from 0 to vocab_size - 1."""
+    if ids.dim() != 2 or ids.is_floating_point():
+        raise ValueError(f"ids of shape {list(ids.shape)} and dtype {ids.dtype}: they need to be whole numbers, [B, T]")
+    if ids.numel() and not 0 <= int(ids.min()) <= int(ids.max()) < vocab_size:
+        raise ValueError(f"ids from {int(ids.min())} to {int(ids.max())}: the table has rows for 0 to {vocab_size - 1}")

@@ -3,11 +3,15 @@ import torch
 
 from helpers import figures
 from helpers.attention import MultiHeadAttention
+from helpers.decoding import translate
 from helpers.kernels import nadaraya_watson
 from helpers.masks import causal_mask, masked_softmax, padding_mask
 from helpers.positions import sinusoids
 from helpers.recording import record
-from helpers.training import train
+from helpers.recurrent import Seq2Seq
+from helpers.text import BOS, Vocab, batches, pad
+from helpers.training import one_cycle, sequence_loss, train
+from helpers.transformer import Transformer
 
 
 def lesson_01():
@@ -65,6 +69,27 @@ def lesson_03():
     return picture
 
 
+def lesson_04():
+    """The alignment of a translator of phrases: adjectives of colour stand behind the French noun."""
+    torch.manual_seed(0)
+    nouns = {"cat": "chat", "dog": "chien", "coat": "manteau", "hat": "chapeau", "horse": "cheval"}
+    sizes, colours = {"small": "petit", "big": "grand", "old": "vieux"}, {"black": "noir", "white": "blanc", "green": "vert"}
+    phrases = [(["the", *s, *c, n], ["le", *map(sizes.get, s), nouns[n], *map(colours.get, c)])
+               for n in nouns for s in ([], *([w] for w in sizes)) for c in ([], *([w] for w in colours))]
+    asked = ["the", "small", "black", "cat"]
+    learned = [pair for pair in phrases if pair[0] != asked]
+    en, fr = Vocab(e for e, _ in phrases), Vocab(f for _, f in phrases)
+    model, steps = Seq2Seq(len(en), len(fr), 32), 200
+    data = [(en.encode(e), fr.encode(f)) for e, f in learned]
+    train(model, batches(data, 32, steps), sequence_loss, 1e-2, one_cycle(steps))
+    src, lengths = pad([en.encode(asked)])
+    with record(model) as seen:
+        answer = fr.decode(translate(model, src, lengths, 6)[0])
+    weights = torch.cat(seen["decoder.attention.attention_weights"], 1)[0, :len(answer)]
+    return figures.heatmap(weights, answer, asked, alt=(
+        "A map: the French words le, petit, chat, noir look at the, small, cat, black: the last two cross."))
+
+
 def lesson_05():
     """The two heads of a model that learned to report the neighbours of each position, one map each."""
     torch.manual_seed(0)
@@ -94,3 +119,23 @@ def lesson_06():
     right.set(title="how alike")
     picture.colorbar(image, ax=right, label="dot product, relative")
     return picture
+
+
+def lesson_07():
+    """Where a small Transformer looks when it copies six letters, and when it writes them backwards."""
+    torch.manual_seed(0)
+    model, lengths, steps = Transformer(16, 16, 32, 1, 64, 1, dropout=0.0), torch.full((64,), 7), 250
+
+    def batch():
+        letters, command = torch.randint(6, 16, (64, 6)), torch.randint(4, 6, (64, 1))
+        answer = torch.where(command == 4, letters, letters.flip(1))
+        return torch.cat([command, letters], 1), lengths, torch.cat([torch.full((64, 1), BOS), answer], 1)
+
+    train(model, (batch() for _ in range(steps)), sequence_loss, 1e-2, one_cycle(steps))
+    letters, maps = torch.arange(6, 12), {}
+    for command, title, answer in ((4, "copy", letters), (5, "backwards", letters.flip(0))):
+        with record(model) as seen:
+            model(torch.tensor([[command, *letters]]), lengths[:1], torch.tensor([[BOS, *answer[:-1]]]))
+        maps[title] = seen["decoder.layers.0.cross_attn.attention_weights"][0][0, 0, :, 1:]
+    return figures.heatmaps(maps, [f"letter {i}" for i in range(1, 7)], list("abcdef"), alt=(
+        "Two maps: copying, each letter that is written looks at the same place of the source; backwards, at the mirrored one."))

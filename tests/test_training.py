@@ -3,7 +3,8 @@ import pytest
 import torch
 from torch import nn
 
-from helpers.training import train
+from helpers.text import BOS, EOS, PAD
+from helpers.training import one_cycle, sequence_loss, train, warm_up
 
 
 def squared_error(model, x, y):
@@ -67,3 +68,65 @@ def test_a_loss_that_is_not_finite_stops_before_it_spoils_the_model(bad):
     with pytest.raises(ValueError, match=f"the loss is {bad} at step 2, lr=0.5"):
         train(model, [(1,), (1,), (bad,), (1,)], loss_fn, lr=0.5)
     assert len(after) == 3 and model.weight.item() == after[-1] and model.bias.isfinite().all()
+
+
+def test_one_cycle_rises_in_a_line_and_falls_along_a_cosine():
+    factor = one_cycle(100, warm=0.3)
+    values = [factor(step) for step in range(100)]
+    assert values[29] == pytest.approx(1) and values[14] == pytest.approx(0.5) and values[99] == pytest.approx(0, abs=1e-12)
+    assert values[:30] == sorted(values[:30]) and values[29:] == sorted(values[29:], reverse=True)
+    assert values[64] == pytest.approx(0.5)                              # halfway down
+
+
+def test_warm_up_is_the_paper_s_schedule():
+    """Vaswani et al. 2017, equation 3, divided by its peak."""
+    factor, warm, d_model = warm_up(4000), 4000, 512
+
+    def paper(step):
+        return d_model**-0.5 * min(step**-0.5, step * warm**-1.5)
+    for step in (1, 100, 3999, 4000, 4001, 100_000):
+        assert factor(step - 1) == pytest.approx(paper(step) / paper(warm))
+
+
+def test_the_schedule_decides_how_far_a_step_goes():
+    """A step of Adam on one number is the learning rate, whatever the gradient."""
+    model = torch.nn.Linear(1, 1, bias=False)
+    torch.nn.init.constant_(model.weight, 5.0)
+    seen = []
+
+    def loss_fn(model, _):
+        seen.append(model.weight.item())
+        return model.weight.sum()
+
+    train(model, [(0,)] * 4, loss_fn, lr=0.1, schedule=lambda step: [1, 0, 2, 0][step])
+    seen.append(model.weight.item())
+    assert [round(a - b, 4) for a, b in zip(seen, seen[1:])] == pytest.approx([0.1, 0, 0.2, 0], abs=1e-3)
+
+
+def test_clipping_shortens_the_gradient():
+    model = torch.nn.Linear(3, 1)
+
+    def loss_fn(model, x):
+        return (1000 * model(x) ** 2).sum()
+    train(model, [(torch.ones(2, 3),)], loss_fn, lr=0.0, clip=1.0)
+    total = sum(float(p.grad.square().sum()) for p in model.parameters()) ** 0.5
+    assert total == pytest.approx(1, rel=1e-4)
+
+
+def test_the_loss_of_a_sequence_is_the_mean_over_its_real_words():
+    class Fixed(torch.nn.Module):
+        def forward(self, src, lengths, tgt):
+            self.read = tgt
+            return scores[:, :tgt.shape[1]]
+
+    torch.manual_seed(0)
+    scores, model = torch.randn(2, 4, 9), Fixed()
+    tgt = torch.tensor([[BOS, 5, 6, 7, EOS], [BOS, 8, EOS, PAD, PAD]])
+    loss = sequence_loss(model, None, None, tgt)
+    logs = scores.log_softmax(-1)
+    parts = [logs[0, 0, 5], logs[0, 1, 6], logs[0, 2, 7], logs[0, 3, EOS], logs[1, 0, 8], logs[1, 1, EOS]]
+    assert loss.item() == pytest.approx(-sum(parts).item() / 6, rel=1e-5)
+    assert model.read.tolist() == tgt[:, :-1].tolist()                   # each word is predicted from those before it
+    smooth = sequence_loss(model, None, None, tgt, label_smoothing=0.1)
+    even = [logs[0, t].mean() for t in range(4)] + [logs[1, t].mean() for t in range(2)]
+    assert smooth.item() == pytest.approx((0.9 * -sum(parts) / 6 + 0.1 * -sum(even) / 6).item(), rel=1e-5)
