@@ -73,6 +73,12 @@ class State:
         h = self.hidden[0] if isinstance(self.hidden, tuple) else self.hidden
         return h[-1].unsqueeze(1)
 
+    def select(self, rows):
+        """Go on with these rows of the batch, [N] row numbers, in this order, with repetitions."""
+        self.memory, self.mask, self.context = self.memory[rows], self.mask[rows], self.context[rows]
+        lstm = isinstance(self.hidden, tuple)
+        self.hidden = tuple(h[:, rows] for h in self.hidden) if lstm else self.hidden[:, rows]
+
 
 class Seq2Seq(nn.Module):
     """Encoder and decoder; used as `Transformer` is.

@@ -106,6 +106,12 @@ class Cache:
             self.kept[attention] = attention.keys_and_values(self.memory, self.memory)
         return self.kept[attention]
 
+    def select(self, rows):
+        """Go on with these rows of the batch, [N] row numbers, in this order, with repetitions."""
+        if self.memory is not None:
+            self.memory, self.memory_mask = self.memory[rows], self.memory_mask[rows]
+        self.kept = {attention: [x[rows] for x in kept] for attention, kept in self.kept.items()}
+
 
 class Embedding(nn.Module):
     """Words and their places: ids [B, T] to [B, T, d_model]; offset is the first word's place.

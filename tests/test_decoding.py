@@ -117,7 +117,7 @@ def slow_greedy(model, src, lengths, words, max_len):
     """One row, the whole sentence anew for every word, no state kept."""
     answer = []
     while len(answer) < max_len and EOS not in answer:
-        best = scores(model, src, lengths, torch.tensor([words + answer]))[0, -1].argmax().item()
+        best = scores(model, src, lengths, torch.tensor([words + answer]))[0, -1, PAD + 1:].argmax().item() + PAD + 1
         answer.append(best)
     return answer
 
@@ -169,11 +169,11 @@ class Script:
 
 
 def test_greedy_stops_at_eos_and_fills_with_pad():
-    model = Script([5, 6, EOS, 8, 8, 8], [EOS, 7, EOS, 5, 5, 5], [4, PAD, 4, EOS, 6, 6])
+    model = Script([5, 6, EOS, 8, 8, 8], [EOS, 7, EOS, 5, 5, 5], [4, 8, 4, EOS, 6, 6])
     ids = greedy(model, None, torch.tensor([[BOS, 4], [BOS, 5], [BOS, 6]]), 6)
-    assert ids.tolist() == [[5, 6, EOS, PAD], [EOS, PAD, PAD, PAD], [4, PAD, 4, EOS]]
+    assert ids.tolist() == [[5, 6, EOS, PAD], [EOS, PAD, PAD, PAD], [4, 8, 4, EOS]]
     assert model.given[0] == [[BOS, 4], [BOS, 5], [BOS, 6]]
-    assert [[row[0] for row in given] for given in model.given[1:]] == [[5, EOS, 4], [6, 7, PAD], [EOS, EOS, 4]]
+    assert [[row[0] for row in given] for given in model.given[1:]] == [[5, EOS, 4], [6, 7, 8], [EOS, EOS, 4]]
 
 
 @pytest.mark.parametrize("max_len", [1, 2, 4])
