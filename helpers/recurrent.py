@@ -62,7 +62,7 @@ class RecurrentDecoder(nn.Module):
 
 
 class State:
-    """What the decoder knows between two steps: the memory, where it may look, and its own state."""
+    """What the decoder knows between two steps: memory, where it may look, its own state."""
 
     def __init__(self, memory, mask, hidden):
         self.memory, self.mask, self.hidden = memory, mask, hidden
@@ -75,7 +75,8 @@ class State:
 
     def select(self, rows):
         """Go on with these rows of the batch, [N] row numbers, in this order, with repetitions."""
-        self.memory, self.mask, self.context = self.memory[rows], self.mask[rows], self.context[rows]
+        self.memory, self.mask = self.memory[rows], self.mask[rows]
+        self.context = self.context[rows]
         lstm = isinstance(self.hidden, tuple)
         self.hidden = tuple(h[:, rows] for h in self.hidden) if lstm else self.hidden[:, rows]
 
@@ -115,7 +116,7 @@ def make_rnn(kind, d_input, d_output, num_layers, bidirectional=False):
 
 
 def both_ways(state):
-    """The two directions side by side: [2 * num_layers, B, d_model / 2] to [num_layers, B, d_model]."""
+    """Two directions side by side: [2 * num_layers, B, d_model / 2] to [num_layers, B, d_model]."""
     if isinstance(state, tuple):                             # an LSTM has two states
         return tuple(map(both_ways, state))
     return torch.cat([state[0::2], state[1::2]], -1)

@@ -169,7 +169,7 @@ class Transformer(nn.Module):
         return self.step(tgt, self.start(src, lengths))
 
     def start(self, src, lengths):
-        """A cache that knows the source, ids [B, T_src] of lengths [B], and no word of the target."""
+        """A cache that knows src [B, T_src] of lengths [B], and no word of the target."""
         mask = source_mask(src, lengths)                                   # [B, 1, T_src]
         return Cache(self.encoder(self.src_embed(src), mask), mask)
 

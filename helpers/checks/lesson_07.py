@@ -43,6 +43,12 @@ EXERCISES = {
                 lambda x, eps: normalised(x, eps, correction=1),
             "eps is added to the root; it belongs to the variance, under the root":
                 lambda x, eps: (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + eps),
+            "mean and variance run over everything; each word is normalised by itself, over the last axis":
+                lambda x, eps: normalised(x, eps, axes=(0, 1, 2)),
+            "`x.std(-1)` divides by n - 1, and eps belongs under the root; take the mean square, add eps, then the root":
+                lambda x, eps: (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps),
+            "the mean is still in it: subtract it first":
+                lambda x, eps: x / (x.var(-1, correction=0, keepdim=True) + eps).sqrt(),
             "divide by the root of the variance, not by the variance":
                 lambda x, eps: (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0, keepdim=True) + eps),
         }),
