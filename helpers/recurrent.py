@@ -25,7 +25,6 @@ class RecurrentEncoder(nn.Module):
 
     def forward(self, src, lengths):
         check_ids(src, self.embed.num_embeddings)
-        source_mask(src, lengths)                          # refuses lengths that are wrong
         x = self.embed(src)                                                # [B, T, d_model]
         packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
         output, state = self.rnn(packed)                   # each row stops at its own last word
@@ -100,8 +99,9 @@ class Seq2Seq(nn.Module):
 
     def start(self, src, lengths):
         """Read the source once: the state before the first word of the target."""
+        mask = source_mask(src, lengths)                                   # [B, 1, T_src]
         memory, hidden = self.encoder(src, lengths)
-        return State(memory, source_mask(src, lengths), hidden)
+        return State(memory, mask, hidden)
 
     def step(self, tgt, state):
         """Scores after the next words, tgt [B, T], which the state then knows."""

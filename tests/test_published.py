@@ -86,7 +86,7 @@ def test_a_damaged_file_is_refused_with_the_reason_and_kept(cache, no_network, c
 
 
 def test_a_missing_file_without_an_address_is_named(cache):
-    with pytest.raises(FileNotFoundError, match="a.txt is not there, and has no address"):
+    with pytest.raises(FileNotFoundError, match="a.txt is not there, and there is no address"):
         read_published("pairs/a.txt", SIZES)
 
 

@@ -65,21 +65,21 @@ LEXICON = """
 莺 yīng warbler, 鹭 lù egret, 鹂 lí oriole, 蝶 dié butterfly, 蜂 fēng bee, 雁 yàn wild goose, 鸦 yā crow, 人 rén person,
 客 kè guest, 父 fǔ old man, 童 tóng boy, 翁 wēng old fellow, 女 nǚ woman, 友 yǒu friend, 仙 xiān immortal, 渔 yú fishing,
 牧 mù herding, 樵 qiáo woodcutting, 酒 jiǔ wine, 茶 chá tea, 诗 shī poem, 画 huà painting, 曲 qǔ tune, 歌 gē song, 梦 mèng dream,
-心 xīn heart, 语 yǔ speech, 里 lǐ mile; within, 年 nián year, 夜 yè night, 朝 zhāo morning, 更 gēng night watch, 昔 xī long ago,
-今 jīn now, 昨 zuó yesterday, 早 zǎo early, 晚 wǎn late, 晓 xiǎo dawn, 上 shàng above, 下 xià below, 前 qián before,
+心 xīn heart, 语 yǔ speech, 里 lǐ Chinese mile; within, 年 nián year, 夜 yè night, 朝 zhāo morning, 更 gēng night watch,
+昔 xī long ago, 今 jīn now, 昨 zuó yesterday, 早 zǎo early, 晚 wǎn late, 晓 xiǎo dawn, 上 shàng above, 下 xià below, 前 qián before,
 边 biān beside, 头 tóu top, 中 zhōng middle, 外 wài outside, 间 jiān among, 北 běi north, 南 nán south, 一 yī one, 两 liǎng two,
 三 sān three, 四 sì four, 九 jiǔ nine, 千 qiān thousand, 万 wàn ten thousand, 几 jǐ a few, 半 bàn half, 双 shuāng couple,
 对 duì pair, 只 zhī single (counted), 红 hóng red, 绿 lǜ green, 青 qīng blue-green, 白 bái white, 黄 huáng yellow, 紫 zǐ purple,
 碧 bì jade green, 翠 cuì emerald, 丹 dān crimson, 粉 fěn pink, 和 hé gentle, 细 xì fine, 暖 nuǎn warm, 寒 hán cold, 淡 dàn pale,
 疏 shū sparse, 轻 qīng light, 皎 jiǎo gleaming, 明 míng bright, 暗 àn dark, 清 qīng clear, 浊 zhuó cloudy, 平 píng level,
 大 dà big, 远 yuǎn far, 长 cháng long, 古 gǔ ancient, 新 xīn new, 旧 jiù old, 老 lǎo aged, 少 shào young, 故 gù of old,
-嫩 nèn tender, 娇 jiāo lovely, 芳 fāng fragrant, 幽 yōu secluded, 艳 yàn gorgeous, 香 xiāng scented, 朗 lǎng brilliant, 稀 xī few,
-阔 kuò wide, 高 gāo high, 秀 xiù graceful, 静 jìng still, 深 shēn deep, 吹 chuī blow, 洗 xǐ wash, 润 rùn moisten, 染 rǎn dye,
-拂 fú brush, 摇 yáo sway, 锁 suǒ lock in, 遮 zhē veil, 掩 yǎn cover, 围 wéi surround, 照 zhào shine on, 映 yìng mirror,
+嫩 nèn tender, 娇 jiāo lovely, 芳 fāng fragrant, 幽 yōu secluded, 艳 yàn gorgeous, 香 xiāng scented, 朗 lǎng brilliant,
+稀 xī sparse, 阔 kuò wide, 高 gāo high, 秀 xiù graceful, 静 jìng quiet, 深 shēn deep, 吹 chuī blow, 洗 xǐ wash, 润 rùn moisten,
+染 rǎn dye, 拂 fú brush, 摇 yáo sway, 锁 suǒ lock in, 遮 zhē veil, 掩 yǎn cover, 围 wéi surround, 照 zhào shine on, 映 yìng mirror,
 穿 chuān pass through, 绕 rào circle, 过 guò pass, 入 rù enter, 出 chū leave, 送 sòng see off, 迎 yíng welcome, 邀 yāo invite,
 望 wàng gaze at, 思 sī think of, 赠 zèng give, 留 liú keep, 寄 jì send, 传 chuán hand on, 爱 ài love, 寻 xún seek, 去 qù go,
 来 lái come, 归 guī return, 至 zhì arrive, 舞 wǔ dance, 飞 fēi fly, 鸣 míng call, 欲 yù about to, 争 zhēng vie to, 又 yòu again,
-重 chóng once more, 已 yǐ already, 初 chū just, 正 zhèng right now, 犹 yóu even now, 落 luò fall, 开 kāi open,
+重 chóng once more, 已 yǐ already, 初 chū just now, 正 zhèng right now, 犹 yóu still, 落 luò fall, 开 kāi open,
 散 sàn scatter, 升 shēng rise
 """
 ENTRIES = [entry.split(maxsplit=2) for entry in LEXICON.replace("\n", " ").strip().split(", ")]
@@ -157,12 +157,7 @@ def transcribe(text):
 
 def read_couplets():
     """The published couplets: a line of in.txt, its characters split by spaces, is answered by the same line of out.txt."""
-    try:
-        texts = [read_published(file, sizes) for file, sizes in PUBLISHED.items()]
-    except FileNotFoundError as error:
-        raise FileNotFoundError(f"{error}. {ADVICE}") from error
-    except ValueError as error:
-        raise ValueError(f"{error} {ADVICE}") from error
+    texts = [read_published(file, sizes, advice=ADVICE) for file, sizes in PUBLISHED.items()]
     firsts, seconds = ([line.replace(" ", "") for line in text.rstrip("\n").split("\n")] for text in texts)
     if len(firsts) != len(seconds):
         raise ValueError(f"in.txt has {len(firsts):,} lines, out.txt {len(seconds):,}: the two need to be of one release")

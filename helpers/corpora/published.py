@@ -15,27 +15,28 @@ def cache_folder():
     return pathlib.Path(os.environ.get(CACHE) or pooch.os_cache("attention-course"))
 
 
-def read_published(file, sizes, url=None, checksum=None, member=None):
+def read_published(file, sizes, url=None, checksum=None, member=None, advice=""):
     """The text of `file`, as "fra-eng/fra.txt", in the cache folder; fetched from `url` where it is not there.
 
     sizes: the published versions of the file, from the sha256 of each to its bytes.
     checksum: of what the url gives, as "sha1:..."; member: the file's name in it, where that is a zip archive.
+    advice: where to get a copy by hand, for errors where there is no url.
     Raises ValueError for a file that is damaged or another one, FileNotFoundError where it is not there and cannot be fetched.
     """
     path = cache_folder() / file
     if path.exists():
         content = path.read_bytes()
-        check(path, content, sizes)
+        check(path, content, sizes, advice or "Move it away and call again to fetch it, or put a good copy in its place.")
     elif url is None:
-        raise FileNotFoundError(f"{path} is not there, and has no address to be fetched from: put a copy there")
+        raise FileNotFoundError(f"{path} is not there, and there is no address to fetch it from. {advice}".strip())
     else:
         content = fetch(url, checksum, path.parent)
         content = from_archive(content, member) if member else content.read_bytes()
     return content.decode("utf-8")
 
 
-def check(path, content, sizes):
-    """Raise ValueError unless the content is one of the published versions, and say how it differs."""
+def check(path, content, sizes, advice):
+    """Raise ValueError unless the content is one of the published versions, and say how it differs and what to do."""
     if hashlib.sha256(content).hexdigest() in sizes:
         return
     if len(content) in sizes.values():
@@ -45,7 +46,7 @@ def check(path, content, sizes):
     else:
         published = " or ".join(f"{size:,}" for size in sizes.values())
         reason = f"{len(content):,} bytes, where {published} were published: it is another file"
-    raise ValueError(f"{path} has {reason}. Move it away and call again to fetch it, or put a good copy in its place.")
+    raise ValueError(f"{path} has {reason}. {advice}")
 
 
 def fetch(url, checksum, folder):

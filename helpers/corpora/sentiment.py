@@ -20,10 +20,7 @@ def load_sentiment(name="sst2"):
     """
     if name != "sst2":
         raise ValueError(f'{name!r} is not known here: it needs to be "sst2"')
-    try:
-        texts = [read_published(file, sizes) for file, sizes in PUBLISHED.items()]
-    except (FileNotFoundError, ValueError) as error:
-        raise type(error)(f"{error} {ADVICE}") from error
+    texts = [read_published(file, sizes, advice=ADVICE) for file, sizes in PUBLISHED.items()]
     return tuple([read_row(row) for row in text.splitlines()[1:]] for text in texts)
 
 
