@@ -15,7 +15,7 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 def execute(path):
     notebook = nbformat.read(path, as_version=4)
     notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python", "file_extension": ".py"}}
-    NotebookClient(notebook, timeout=180, record_timing=False, store_widget_state=False, coalesce_streams=True,
+    NotebookClient(notebook, timeout=600, record_timing=False, store_widget_state=False, coalesce_streams=True,
                    resources={"metadata": {"path": str(path.parent)}}).execute()
     notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python", "file_extension": ".py"}}
     notebook.nbformat_minor = 5
