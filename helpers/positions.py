@@ -24,8 +24,12 @@ def sinusoids(T, d, offset=0, base=10_000.0):
 class SinusoidalPositions(nn.Module):
     """Adds sines and cosines: x [B, T, d_model] to the same; offset is the first word's place."""
 
+    def __init__(self, base=10_000.0):
+        super().__init__()
+        self.base = base
+
     def forward(self, x, offset=0):
-        return x + sinusoids(x.shape[-2], x.shape[-1], offset).to(x)
+        return x + sinusoids(x.shape[-2], x.shape[-1], offset, self.base).to(x)
 
 
 class LearnedPositions(nn.Module):

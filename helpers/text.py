@@ -70,18 +70,38 @@ def batches(pairs, batch_size, steps, seed=0):
     pairs: (source ids, target ids). The target is put between `<bos>` and `<eos>`. Every pass over the pairs is
     shuffled anew, from the seed. Raises ValueError for no pairs or a batch_size below 1.
     """
-    if not pairs or batch_size < 1:
-        raise ValueError(f"{len(pairs)} pairs in batches of {batch_size}: both need to be at least 1")
+    for group in groups_of_like_length([len(src) + len(tgt) for src, tgt in pairs], batch_size, steps, seed):
+        src, lengths = pad([pairs[i][0] for i in group])
+        tgt, _ = pad([[BOS, *pairs[i][1], EOS] for i in group])
+        yield src, lengths, tgt
+
+
+def labelled_batches(examples, batch_size, steps, seed=0):
+    """`steps` batches of (ids, lengths, labels), [B, T], [B] and [B], grouped and shuffled as in `batches`.
+
+    examples: (ids, label), the label a whole number. Raises ValueError for no examples or a batch_size below 1.
+    """
+    for group in groups_of_like_length([len(ids) for ids, _ in examples], batch_size, steps, seed):
+        ids, lengths = pad([examples[i][0] for i in group])
+        yield ids, lengths, torch.tensor([examples[i][1] for i in group])
+
+
+def groups_of_like_length(sizes, batch_size, steps, seed):
+    """`steps` lists of the indices of at most batch_size examples about as large as one another.
+
+    sizes: that of each example. Every pass over them is shuffled anew, from the seed.
+    Raises ValueError for no examples or a batch_size below 1.
+    """
+    if not sizes or batch_size < 1:
+        raise ValueError(f"{len(sizes)} examples in batches of {batch_size}: both need to be at least 1")
     generator = torch.Generator().manual_seed(seed)
     while steps > 0:
-        order = torch.randperm(len(pairs), generator=generator).tolist()
+        order = torch.randperm(len(sizes), generator=generator).tolist()
         window = 20 * batch_size                            # sorted within a window: little padding, still random
         groups = []
         for start in range(0, len(order), window):
-            near = sorted(order[start:start + window], key=lambda i: len(pairs[i][0]) + len(pairs[i][1]))
+            near = sorted(order[start:start + window], key=sizes.__getitem__)
             groups += [near[i:i + batch_size] for i in range(0, len(near), batch_size)]
         for g in torch.randperm(len(groups), generator=generator).tolist()[:steps]:
-            src, lengths = pad([pairs[i][0] for i in groups[g]])
-            tgt, _ = pad([[BOS, *pairs[i][1], EOS] for i in groups[g]])
-            yield src, lengths, tgt
+            yield groups[g]
         steps -= len(groups)

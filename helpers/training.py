@@ -48,9 +48,9 @@ def one_cycle(steps, warm=0.3):
 
 
 def warm_up(warm):
-    """The schedule of the Transformer's paper, 1 at its peak: a line for `warm` steps, then one over the root.
+    """The schedule of the Transformer's paper, 1 at its peak: up in a line, then one over the root.
 
-    Source: Vaswani et al. 2017, section 5.3.
+    warm: the number of steps to the peak. Source: Vaswani et al. 2017, section 5.3.
     """
     return lambda step: min((step + 1) / warm, ((step + 1) / warm) ** -0.5)
 

@@ -117,15 +117,15 @@ class Embedding(nn.Module):
     """Words and their places: ids [B, T] to [B, T, d_model]; offset is the first word's place.
 
     Rows start with standard deviation d_model ** -0.5 and are multiplied by its root, so that words
-    are as large as the sines and cosines added to them. Source: section 3.4.
+    are as large as the sines and cosines added to them. base: of these. Source: section 3.4.
     Raises ValueError for an id that the table does not have.
     """
 
-    def __init__(self, vocab_size, d_model, dropout=0.0):
+    def __init__(self, vocab_size, d_model, dropout=0.0, base=10_000.0):
         super().__init__()
         self.words = nn.Embedding(vocab_size, d_model)
         nn.init.normal_(self.words.weight, std=d_model**-0.5)
-        self.positions, self.dropout = SinusoidalPositions(), nn.Dropout(dropout)
+        self.positions, self.dropout = SinusoidalPositions(base), nn.Dropout(dropout)
 
     def forward(self, ids, offset=0):
         check_ids(ids, self.words.num_embeddings)
@@ -150,17 +150,17 @@ class Stack(nn.Module):
 class Transformer(nn.Module):
     """The model of Vaswani et al. 2017; the defaults are its base model, but for the norm.
 
-    forward: to scores of each word after tgt [B, T], [B, T, tgt_vocab_size]; see `start`, `step`.
+    forward: to scores [B, T, tgt_vocab_size] of each word after tgt [B, T]. base: of the waves.
     """
 
     def __init__(self, src_vocab_size, tgt_vocab_size, d_model=512, num_heads=8, d_ff=2048,
-                 num_layers=6, dropout=0.1, norm="pre", shared=False):
+                 num_layers=6, dropout=0.1, norm="pre", shared=False, base=10_000.0):
         super().__init__()
-        sizes = d_model, num_heads, d_ff, dropout, norm
+        sizes, table = (d_model, num_heads, d_ff, dropout, norm), (d_model, dropout, base)
         self.encoder = Stack((EncoderLayer(*sizes) for _ in range(num_layers)), d_model, norm)
         self.decoder = Stack((DecoderLayer(*sizes) for _ in range(num_layers)), d_model, norm)
-        self.tgt_embed = Embedding(tgt_vocab_size, d_model, dropout)
-        self.src_embed = self.tgt_embed if shared else Embedding(src_vocab_size, d_model, dropout)
+        self.tgt_embed = Embedding(tgt_vocab_size, *table)
+        self.src_embed = self.tgt_embed if shared else Embedding(src_vocab_size, *table)
         self.output = nn.Linear(d_model, tgt_vocab_size, bias=False)
         if shared:
             self.output.weight = self.tgt_embed.words.weight
@@ -199,6 +199,38 @@ class DecoderOnly(nn.Module):
     def step(self, ids, cache):
         """Scores after the next words, ids [B, T], of which the cache then knows."""
         return self.output(decode(self.decoder, self.embed, ids, cache))
+
+
+class Classifier(nn.Module):
+    """An encoder, one vector for all words, scores of classes: ids [B, T] to [B, num_classes].
+
+    pooling: "cls" takes the first word's vector, so a token that stands for the whole is put in
+    front of each row; "mean" takes the mean over the real words. Source: Devlin et al. 2019 (BERT).
+    Raises ValueError for another pooling or norm, and for ids or lengths that do not fit.
+    """
+
+    def __init__(self, vocab_size, num_classes, d_model=64, num_heads=4, d_ff=128, num_layers=1,
+                 dropout=0.1, norm="pre", pooling="cls"):
+        super().__init__()
+        if pooling not in ("cls", "mean"):
+            raise ValueError(f'pooling={pooling!r}: it needs to be "cls" or "mean"')
+        sizes = d_model, num_heads, d_ff, dropout, norm
+        self.pooling = pooling
+        self.embed = Embedding(vocab_size, d_model, dropout)
+        self.encoder = Stack((EncoderLayer(*sizes) for _ in range(num_layers)), d_model, norm)
+        self.output = nn.Linear(d_model, num_classes)
+
+    def forward(self, ids, lengths):
+        mask = source_mask(ids, lengths)                                   # [B, 1, T]
+        x = self.encoder(self.embed(ids), mask)                            # [B, T, d_model]
+        vector = x[:, 0] if self.pooling == "cls" else mean_over_words(x, mask)
+        return self.output(vector)                                         # [B, num_classes]
+
+
+def mean_over_words(x, mask):
+    """The mean of x [B, T, d_model] over the words that the mask [B, 1, T] shows: [B, d_model]."""
+    real = mask.mT                                                         # [B, T, 1]
+    return (x * real).sum(1) / real.sum(1)
 
 
 def decode(decoder, embed, ids, cache):

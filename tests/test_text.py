@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers.text import BOS, EOS, PAD, SPECIAL, UNK, Vocab, batches, pad, split_words
+from helpers.text import BOS, EOS, PAD, SPECIAL, UNK, Vocab, batches, labelled_batches, pad, split_words
 
 quick = settings(max_examples=30, deadline=None, derandomize=True)
 
@@ -163,11 +163,38 @@ def test_there_is_little_padding_and_still_much_chance():
     assert all(sizes[i:i + 20] != sorted(sizes[i:i + 20]) for i in range(0, 80, 20))      # short ones do not come first
 
 
+@quick
+@given(n=st.integers(1, 90), batch_size=st.integers(1, 9), seed=st.integers(0, 99))
+def test_every_labelled_example_comes_once_in_every_pass(n, batch_size, seed):
+    examples = [(src, i) for i, (src, _) in enumerate(numbered(n))]
+    made = list(labelled_batches(examples, batch_size, 2 * -(-n // batch_size), seed))
+    for once in (made[:len(made) // 2], made[len(made) // 2:]):
+        found = [(row[:k].tolist(), int(label)) for ids, lengths, labels in once for row, k, label in zip(ids, lengths, labels)]
+        assert sorted(found) == sorted(examples)
+        assert all(ids.shape[1] == lengths.max() for ids, lengths, _ in once)
+
+
+def test_labelled_batches_are_grouped_as_pairs_are():
+    pairs = numbered(100)
+    with_labels = [(src + tgt, i) for i, (src, tgt) in enumerate(pairs)]
+    number = {(tuple(src), tuple(tgt)): i for i, (src, tgt) in enumerate(pairs)}
+    groups = [labels.tolist() for _, _, labels in labelled_batches(with_labels, 8, 26, 3)]
+    assert groups == [[number[pair] for pair in read(batch)] for batch in batches(pairs, 8, 26, 3)]
+
+
+def test_which_batches_there_are_never_changes():
+    """Lessons that are committed were trained on these."""
+    groups = [labels.tolist() for _, _, labels in labelled_batches([([4] * (1 + i % 5), i) for i in range(10)], 4, 4, seed=1)]
+    assert groups == [[5, 0, 6, 1], [2, 7, 8, 3], [9, 4], [0, 5, 1, 6]]
+
+
 @pytest.mark.parametrize("act, message", [
     (lambda: pad([]), "no sequences: a batch needs at least one"),
-    (lambda: next(batches([], 4, 3)), "0 pairs in batches of 4: both need to be at least 1"),
-    (lambda: next(batches(numbered(5), 0, 3)), "5 pairs in batches of 0"),
-    (lambda: next(batches(numbered(5), -1, 3)), "5 pairs in batches of -1"),
+    (lambda: next(batches([], 4, 3)), "0 examples in batches of 4: both need to be at least 1"),
+    (lambda: next(batches(numbered(5), 0, 3)), "5 examples in batches of 0"),
+    (lambda: next(batches(numbered(5), -1, 3)), "5 examples in batches of -1"),
+    (lambda: next(labelled_batches([], 4, 3)), "0 examples in batches of 4: both need to be at least 1"),
+    (lambda: next(labelled_batches([([4], 0)], 0, 3)), "1 examples in batches of 0"),
 ])
 def test_what_does_not_fit_is_refused(act, message):
     with pytest.raises(ValueError, match=message):
