@@ -10,16 +10,15 @@ from babel.dates import format_date
 
 from helpers.corpora.dates import load_dates, normalise, write_date
 
-ORDERS = ["%d %b %Y", "%d %b %y", "%b %d %Y", "%b %d %y", "%Y %b %d"]
+ORDERS = ["%d %b %Y", "%d %b %y", "%b %d %Y", "%b %d %y"]
 NAMED = ORDERS + [order.replace("%b", "%B") for order in ORDERS]
-NUMERIC = {"/": ["%Y/%m/%d", "%m/%d/%Y", "%m/%d/%y", "%d/%m/%Y", "%d/%m/%y"], "": ["%Y%m%d"]}
-for mark in ".- ":
+NUMERIC = {"/": ["%Y/%m/%d", "%m/%d/%Y", "%m/%d/%y", "%d/%m/%Y", "%d/%m/%y"]}
+for mark in ".-":
     NUMERIC[mark] = [order.replace("/", mark) for order in ("%Y/%m/%d", "%d/%m/%Y", "%d/%m/%y", "%m/%d/%Y", "%m/%d/%y")]
 WEEKDAY = r"(mon|tue|wed|thu|fri|sat|sun)(?:day|s|sday|nesday|r|rs|rsday|urday)?\b\.?"
 STRFTIME = [
-    "%d %b %Y", "%A, %B %d, %Y", "%m/%d/%y", "%d-%b-%y", "%B %d, %Y", "%a %d %b %Y", "%Y.%m.%d", "%d%b%Y", "%b %d, '%y",
-    "%d, %b %Y", "the %dth of %B %Y", "%B %dth, '%y", "%d %m %y", "%d/%b/%Y", "%a, %d-%b-%Y", "%Y%m%d", "%Y%b%d",
-    "%b. %d, %Y", "%d/%m/%Y", "%m-%d-%Y", "%Y, %B %d", "%A %B %d %Y",
+    "%d %b %Y", "%A, %B %d, %Y", "%m/%d/%y", "%d-%b-%y", "%B %d, %Y", "%a %d %b %Y", "%Y.%m.%d", "%b %d, '%y",
+    "%d, %b %Y", "the %dth of %B %Y", "%B %dth, '%y", "%d/%b/%Y", "%b. %d, %Y", "%d/%m/%Y", "%m-%d-%Y", "%A %B %d %Y",
 ]
 
 
@@ -36,16 +35,16 @@ def shapes(pairs):
 def read(written):
     """(date, weekday or None) as the rules and `strptime` have it: a reader that shares no code with the writer."""
     text = written.lower()
-    weekday = re.search(rf"^{WEEKDAY},? |,? {WEEKDAY}$", text)
+    weekday = re.match(rf"{WEEKDAY},? ", text)
     if weekday:
         text = text.replace(weekday[0], "")
-    formats = NUMERIC[(re.findall(r"\D", text) or [""])[0]] if not re.search("[a-z]", text) else NAMED
+    formats = NUMERIC[re.findall(r"\D", text)[0]] if not re.search("[a-z]", text) else NAMED
     if formats is NAMED:
         text = re.sub(r"(?<=\d)(st|nd|rd|th)\b|\b(the|of)\b|(?<=sep)t(?![a-z])", "", text)
         text = " ".join(re.findall(r"\d+|[a-z]+", text))
     for form in formats:
         try:
-            return datetime.datetime.strptime(text, form).date(), weekday and (weekday[1] or weekday[2])
+            return datetime.datetime.strptime(text, form).date(), weekday and weekday[1]
         except ValueError:
             continue
     raise AssertionError(f"{written!r} has no reading")
@@ -69,7 +68,7 @@ def test_every_written_form_is_read_back_and_its_weekday_is_right(pairs):
         assert date.isoformat() == iso, written
         assert weekday in (None, f"{date:%a}".lower()), written
         weekdays += weekday is not None
-    assert 6_000 < weekdays < 13_000
+    assert 3_000 < weekdays < 7_000
 
 
 def test_the_test_dates_are_never_trained_on(pairs):
@@ -91,7 +90,7 @@ def test_all_the_dates_are_there(pairs):
 def test_the_same_seed_gives_the_same_pairs_everywhere():
     assert load_dates(50, 5) == load_dates(50, 5) != load_dates(50, 5, seed=1)
     text = repr(load_dates(1000, 100))
-    assert hashlib.sha256(text.encode()).hexdigest()[:12] == "a3a3e01b895a"
+    assert hashlib.sha256(text.encode()).hexdigest()[:12] == "703b5892529b"
 
 
 def test_characters_and_lengths(pairs):
@@ -109,10 +108,10 @@ def test_two_digits_name_the_years_from_1969_to_2068(pairs):
 
 
 def test_numbers_follow_their_mark(pairs):
-    forms = {"/": set(), ".": set(), "-": set(), " ": set()}
+    forms = {"/": set(), ".": set(), "-": set()}
     for written, iso in pairs[0]:
-        found = re.search(r"\b(\d\d?)([/. -])(\d\d?)\2(\d{4}|\d\d)\b", written)
-        if found and not re.search(r"\d{4}[/. -]\d", written):
+        found = re.search(r"\b(\d\d?)([/.-])(\d\d?)\2(\d{4}|\d\d)\b", written)
+        if found and not re.search(r"\d{4}[/.-]\d", written):
             month, day = map(int, iso.split("-")[1:])
             forms[found[2]].add((int(found[1]) == month != day, day > 12))
     for mark, seen in forms.items():
@@ -123,10 +122,10 @@ def test_numbers_follow_their_mark(pairs):
 
 @pytest.mark.parametrize(("iso", "forms"), [
     ("1997-11-30", ["sunday november 30 1997", "sun, 30 nov 97", "11/30/1997", "30/11/97", "30.11.1997", "30-11-1997", "1997-11-30",
-                    "30th of november 1997", "30nov1997", "19971130", "november the 30th, 1997"]),
-    ("2009-07-20", ["20 july 2009", "monday, july 20, 2009", "20-jul-09", "jul 20, '09", "2009 jul 20", "mon. 20 july 2009"]),
+                    "30th of november 1997", "30/nov/1997", "november the 30th, 1997"]),
+    ("2009-07-20", ["20 july 2009", "monday, july 20, 2009", "20-jul-09", "jul 20, '09", "mon. 20 july 2009"]),
     ("2001-05-03", ["3rd may 2001", "may 3rd, '01", "the 3rd of may, 2001", "5/3/01", "3.5.2001", "03-05-2001", "2001/5/3",
-                    "2001 may 3", "03may2001"]),
+                    "03-may-2001"]),
 ])
 def test_a_date_is_written_in_all_these_ways(iso, forms):
     rng = random.Random(0)
@@ -144,13 +143,15 @@ def test_the_day_ends_as_it_is_said():
 
 
 def test_every_shape_of_the_english_speaking_countries_is_trained_on(pairs, shapes):
+    """But for those with an era (G), and for weekdays (E) beside numbers: Sun, 11/30/1997."""
     letters = set("".join(normalise(written) for written, _ in pairs[0]))
     names = [name for name in babel.localedata.locale_identifiers() if re.fullmatch(r"en(_[A-Z]{2})?", name)]
     assert len(names) > 90
     for locale in map(babel.Locale.parse, names):
         patterns = {pattern.pattern for pattern in [*locale.date_formats.values(), *locale.datetime_skeletons.values()]}
         for pattern in patterns:
-            if set("yMd") <= set(pattern) and "G" not in pattern:        # not those with an era
+            numeric = not re.search("MMM|LLL", pattern)
+            if set("yMd") <= set(pattern) and "G" not in pattern and not (numeric and "E" in pattern):
                 for month in range(1, 13):
                     text = normalise(format_date(datetime.date(1997, month, 14), pattern, locale))
                     assert shape(text) in shapes and set(text) <= letters, (text, pattern, locale)
