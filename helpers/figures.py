@@ -101,7 +101,8 @@ def label_axis(axis, tokens, size, title):
     if tokens is not None and len(tokens) != size:
         what = "key_tokens" if axis.axis_name == "x" or title == "keys" else "query_tokens"
         raise ValueError(f"{len(tokens)} {what} for {size} {title}: each needs one label")
-    ticks = range(0, size, -(-size // (MOST_TICKS if tokens is not None else 11)))
+    most = 11 if tokens is None else MOST_TICKS if max(map(len, map(str, tokens)), default=0) > 1 else 2 * MOST_TICKS
+    ticks = range(0, size, -(-size // most))                             # single characters stand closer
     labels = [str(i if tokens is None else tokens[i]) for i in ticks]
     room = axis.axes.get_window_extent().width / size                    # for one column, in dots
     crowded = axis.axis_name == "x" and tokens is not None and max(map(len, labels)) > room * 72 / 7.5 / DOTS_PER_INCH
@@ -201,7 +202,9 @@ def draw_lines(ax, series, xlabel, ylabel, title="", points=None, log=""):
         ax.set_yscale("log")
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(alpha=0.25)
-    if len(artists) > 1:
+    if len(artists) > 3:                                                  # beside the curves: no corner is free of so many
+        ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    elif len(artists) > 1:
         ax.legend(framealpha=0.8, edgecolor="white")
     return artists
 

@@ -1,9 +1,12 @@
 """Checks of the exercises: `check(my_function)` says what an answer gets right or wrong."""
-from helpers.checks import lesson_01, lesson_02, lesson_03, lesson_04, lesson_05, lesson_06, lesson_07
+import importlib
+import pkgutil
+
 from helpers.checks.exercise import verdict
 
-EXERCISES = (lesson_01.EXERCISES | lesson_02.EXERCISES | lesson_03.EXERCISES | lesson_04.EXERCISES | lesson_05.EXERCISES
-             | lesson_06.EXERCISES | lesson_07.EXERCISES)
+LESSONS = [importlib.import_module(f"helpers.checks.{module.name}") for module in pkgutil.iter_modules(__path__)
+           if module.name.startswith("lesson_")]
+EXERCISES = {name: exercise for lesson in LESSONS for name, exercise in lesson.EXERCISES.items()}
 
 
 def check(answer):

@@ -1,17 +1,43 @@
-"""The first picture of each lesson: where it leads."""
+"""Lessons 0 to 3, 5 and 6: attention, and what it is made of."""
 import torch
+from matplotlib.patches import FancyBboxPatch
 
 from helpers import figures
 from helpers.attention import MultiHeadAttention
-from helpers.decoding import translate
 from helpers.kernels import nadaraya_watson
 from helpers.masks import causal_mask, masked_softmax, padding_mask
 from helpers.positions import sinusoids
 from helpers.recording import record
-from helpers.recurrent import Seq2Seq
-from helpers.text import BOS, Vocab, batches, pad
-from helpers.training import one_cycle, sequence_loss, train
-from helpers.transformer import Transformer
+from helpers.training import train
+
+
+def lesson_00():
+    """One query among four keys: what it gets is a weighted average of their values."""
+    keys, values = ["sunday", "november", "30", "1997"], ["a Sunday", "month 11", "day 30", "year 97"]
+    weights, place, aside = [0.03, 0.90, 0.05, 0.02], [0.26, 0.48, 0.70, 0.92], [-0.04, -0.07, 0.04, 0.04]
+    picture, ax = figures.panels(9.2, 3.7, alt=(
+        "Above, a query: which month? From it a line to each of four keys, sunday, november, 30 and 1997, the thicker the greater "
+        "the weight: november has 0.90. Under each key is its value, and all values together, weighted, give the output: 11."))
+    ax.set(xlim=(0, 1.02), ylim=(-0.05, 1.05))
+    ax.axis("off")
+
+    def box(x, y, text, color, width=0.17):
+        ax.add_patch(FancyBboxPatch((x - width / 2, y - 0.06), width, 0.12, boxstyle="round,pad=0.01", facecolor="white",
+                                    edgecolor=color, linewidth=2))
+        ax.text(x, y, text, ha="center", va="center")
+
+    for x, y, name, color in ((0.0, 0.95, "query", figures.QUERY), (0.0, 0.52, "keys", figures.KEY),
+                              (0.0, 0.31, "values", figures.VALUE), (0.0, 0.03, "output", "black")):
+        ax.text(x, y, name, color=color, weight="bold", va="center")
+    for x, key, value, weight, beside in zip(place, keys, values, weights, aside):
+        ax.plot([0.59, x], [0.95, 0.52], zorder=0, color=figures.QUERY, linewidth=1 + 12 * weight, solid_capstyle="butt")
+        ax.plot([x, 0.59], [0.31, 0.03], zorder=0, color=figures.VALUE, linewidth=1 + 12 * weight, solid_capstyle="butt")
+        ax.text(x + beside, 0.64, f"{weight:.2f}", ha="center", weight="bold")
+        box(x, 0.52, key, figures.KEY)
+        box(x, 0.31, value, figures.VALUE)
+    box(0.59, 0.95, "which month?", figures.QUERY)
+    box(0.59, 0.03, "month 11, and a trace of the rest", "black", 0.34)
+    return picture
 
 
 def lesson_01():
@@ -69,27 +95,6 @@ def lesson_03():
     return picture
 
 
-def lesson_04():
-    """The alignment of a translator of phrases: adjectives of colour stand behind the French noun."""
-    torch.manual_seed(0)
-    nouns = {"cat": "chat", "dog": "chien", "coat": "manteau", "hat": "chapeau", "horse": "cheval"}
-    sizes, colours = {"small": "petit", "big": "grand", "old": "vieux"}, {"black": "noir", "white": "blanc", "green": "vert"}
-    phrases = [(["the", *s, *c, n], ["le", *map(sizes.get, s), nouns[n], *map(colours.get, c)])
-               for n in nouns for s in ([], *([w] for w in sizes)) for c in ([], *([w] for w in colours))]
-    asked = ["the", "small", "black", "cat"]
-    learned = [pair for pair in phrases if pair[0] != asked]
-    en, fr = Vocab(e for e, _ in phrases), Vocab(f for _, f in phrases)
-    model, steps = Seq2Seq(len(en), len(fr), 32), 200
-    data = [(en.encode(e), fr.encode(f)) for e, f in learned]
-    train(model, batches(data, 32, steps), sequence_loss, 1e-2, one_cycle(steps))
-    src, lengths = pad([en.encode(asked)])
-    with record(model) as seen:
-        answer = fr.decode(translate(model, src, lengths, 6)[0])
-    weights = torch.cat(seen["decoder.attention.attention_weights"], 1)[0, :len(answer)]
-    return figures.heatmap(weights, answer, asked, alt=(
-        "A map: the French words le, petit, chat, noir look at the, small, cat, black: the last two cross."))
-
-
 def lesson_05():
     """The two heads of a model that learned to report the neighbours of each position, one map each."""
     torch.manual_seed(0)
@@ -119,23 +124,3 @@ def lesson_06():
     right.set(title="how alike")
     picture.colorbar(image, ax=right, label="dot product, relative")
     return picture
-
-
-def lesson_07():
-    """Where a small Transformer looks when it copies six letters, and when it writes them backwards."""
-    torch.manual_seed(0)
-    model, lengths, steps = Transformer(16, 16, 32, 1, 64, 1, dropout=0.0), torch.full((64,), 7), 250
-
-    def batch():
-        letters, command = torch.randint(6, 16, (64, 6)), torch.randint(4, 6, (64, 1))
-        answer = torch.where(command == 4, letters, letters.flip(1))
-        return torch.cat([command, letters], 1), lengths, torch.cat([torch.full((64, 1), BOS), answer], 1)
-
-    train(model, (batch() for _ in range(steps)), sequence_loss, 1e-2, one_cycle(steps))
-    letters, maps = torch.arange(6, 12), {}
-    for command, title, answer in ((4, "copy", letters), (5, "backwards", letters.flip(0))):
-        with record(model) as seen:
-            model(torch.tensor([[command, *letters]]), lengths[:1], torch.tensor([[BOS, *answer[:-1]]]))
-        maps[title] = seen["decoder.layers.0.cross_attn.attention_weights"][0][0, 0, :, 1:]
-    return figures.heatmaps(maps, [f"letter {i}" for i in range(1, 7)], list("abcdef"), alt=(
-        "Two maps: copying, each letter that is written looks at the same place of the source; backwards, at the mirrored one."))

@@ -1,0 +1,6 @@
+"""The first picture of each lesson: where it leads."""
+from helpers.previews.models import lesson_04, lesson_07, lesson_08, lesson_09, lesson_10, lesson_11
+from helpers.previews.parts import lesson_00, lesson_01, lesson_02, lesson_03, lesson_05, lesson_06
+
+__all__ = ["lesson_00", "lesson_01", "lesson_02", "lesson_03", "lesson_04", "lesson_05", "lesson_06", "lesson_07", "lesson_08",
+           "lesson_09", "lesson_10", "lesson_11"]
