@@ -17,7 +17,7 @@ help:
 	@echo "make clean          remove the environment"
 
 lab: $(VENV)/ready
-	$(BIN)/jupyter lab notebooks/01_nadaraya_watson.ipynb
+	$(BIN)/jupyter lab notebooks/00_start_here.ipynb
 
 test: $(VENV)/ready
 	$(BIN)/python -m pytest
