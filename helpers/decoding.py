@@ -41,19 +41,20 @@ def sample(model, state, start, max_len, temperature=1.0, top_k=None, top_p=None
 def next_word(scores, temperature=1.0, top_k=None, top_p=None):
     """The distribution to draw from, [B, vocab_size], given the scores of the next word.
 
-    temperature: scores are divided by it; below 1 the likely words gain. top_k: only the k likeliest are left.
-    top_p: only the likeliest whose probabilities together reach p. Source: Holtzman et al. 2020.
-    Raises ValueError for a temperature, k or p that leaves nothing to draw.
+    temperature: scores are divided by it; below 1 the likely words gain. top_k: only the k
+    likeliest are left. top_p: only the likeliest whose probabilities together reach p.
+    Source: Holtzman et al. 2020. Raises ValueError where nothing would be left to draw.
     """
-    if temperature <= 0 or (top_k is not None and top_k < 1) or (top_p is not None and not 0 < top_p <= 1):
-        raise ValueError(f"temperature={temperature}, top_k={top_k}, top_p={top_p}: a temperature above 0, "
-                         "a k of 1 or more and a p above 0 and up to 1 are needed")
+    k_is_good, p_is_good = top_k is None or top_k >= 1, top_p is None or 0 < top_p <= 1
+    if temperature <= 0 or not k_is_good or not p_is_good:
+        raise ValueError(f"temperature={temperature}, top_k={top_k}, top_p={top_p}: a temperature "
+                         "above 0, a k of 1 or more and a p above 0 and up to 1 are needed")
     likeliest, words = (scores / temperature).softmax(-1).sort(descending=True)
     if top_k is not None:
         likeliest[..., top_k:] = 0
     if top_p is not None:
-        before = likeliest.cumsum(-1) - likeliest                          # how much is reached without this word
-        likeliest[before >= top_p] = 0
+        before = likeliest.cumsum(-1) - likeliest            # reached without this word, of the sum
+        likeliest[before >= top_p] = 0                       # before top_k took anything away
     kept = torch.zeros_like(likeliest).scatter(-1, words, likeliest)
     return kept / kept.sum(-1, keepdim=True)
 
@@ -74,32 +75,41 @@ def beam_search(model, src, lengths, max_len, width=4, length_penalty=0.6):
     """
     if width < 1:
         raise ValueError(f"width={width}: at least one beginning has to be kept")
-    B, device = len(src), src.device
-    first = torch.arange(B, device=device).repeat_interleave(width)        # each sentence `width` times
-    state = model.start(src[first], lengths[first])
-    words = torch.full((B * width, 1), BOS, device=device)
-    total = torch.full((B, width), -torch.inf, device=device)
-    total[:, 0] = 0.0                                                      # the copies begin alike: one counts
-    for _ in range(max_len):
-        logs = model.step(words[:, -1:], state)[:, -1].log_softmax(-1)     # [B * width, vocab_size]
-        finished = (words[:, -1] == EOS) | (words[:, -1] == PAD)
-        logs[:, PAD] = -torch.inf
-        logs[finished] = -torch.inf
-        logs[finished, PAD] = 0.0                                          # what is finished goes on at no cost
-        candidates = (total.unsqueeze(-1) + logs.unflatten(0, (B, width))).flatten(1)
-        total, best = candidates.topk(width)                               # [B, width]
-        rows = (best // logs.shape[-1] + width * torch.arange(B, device=device).unsqueeze(1)).flatten()
-        state.select(rows)
-        words = torch.cat([words[rows], (best % logs.shape[-1]).view(-1, 1)], 1)
-        if ((words[:, -1] == EOS) | (words[:, -1] == PAD)).all():
-            break
-    found = words[:, 1:].unflatten(0, (B, width))                          # [B, width, T]
+    found, total = beams(model, src, lengths, max_len, width)              # [B, width, T], [B, width]
     best = (total / penalty(found, length_penalty)).argmax(-1)
-    ids = longer(found[torch.arange(B, device=device), best], max_len)
+    ids = longer(found[torch.arange(len(src), device=src.device), best], max_len)
     plain = longer(translate(model, src, lengths, max_len), max_len)
     scores, plain_scores = (answer_scores(model, src, lengths, x, length_penalty) for x in (ids, plain))
     ids = torch.where((plain_scores > scores).unsqueeze(1), plain, ids)
     return ids[:, :int((ids != PAD).sum(1).max())], torch.maximum(scores, plain_scores)
+
+
+def beams(model, src, lengths, max_len, width):
+    """The `width` beginnings left at the end, finished or not: ids [B, width, up to max_len].
+
+    And the logarithms of their probabilities, [B, width], which alone decide what is kept.
+    """
+    B, device = len(src), src.device
+    sentence = torch.arange(B, device=device)
+    copies = sentence.repeat_interleave(width)                             # each `width` times
+    state = model.start(src[copies], lengths[copies])
+    words = torch.full((B * width, 1), BOS, device=device)
+    total = torch.full((B, width), -torch.inf, device=device)
+    total[:, 0] = 0.0                                          # the copies begin alike: one counts
+    for _ in range(max_len):
+        logs = model.step(words[:, -1:], state)[:, -1].log_softmax(-1)   # [B * width, vocab_size]
+        finished = (words[:, -1] == EOS) | (words[:, -1] == PAD)
+        logs[:, PAD] = -torch.inf
+        logs[finished] = -torch.inf
+        logs[finished, PAD] = 0.0                              # what is finished goes on at no cost
+        candidates = (total.unsqueeze(-1) + logs.unflatten(0, (B, width))).flatten(1)
+        total, best = candidates.topk(width)                               # [B, width]
+        rows = (best // logs.shape[-1] + width * sentence.unsqueeze(1)).flatten()
+        state.select(rows)
+        words = torch.cat([words[rows], (best % logs.shape[-1]).view(-1, 1)], 1)
+        if ((words[:, -1] == EOS) | (words[:, -1] == PAD)).all():
+            break
+    return words[:, 1:].unflatten(0, (B, width)), total
 
 
 @torch.no_grad()

@@ -1,0 +1,62 @@
+"""A Transformer on sentences that people wrote: 20,000 short pairs of fra-eng, ten minutes of one core, held-out BLEU.
+
+`make bench` runs it where the published file is in the cache folder (see helpers.corpora.published); nothing is fetched.
+"""
+import itertools
+import os
+import random
+from time import process_time
+
+import pytest
+import sacrebleu
+import torch
+
+from helpers.corpora.published import cache_folder
+from helpers.corpora.translation import load_translation
+from helpers.decoding import beam_search, translate
+from helpers.text import Vocab, batches, pad, split_words
+from helpers.training import one_cycle, sequence_loss, train
+from helpers.transformer import Transformer
+
+SECONDS = float(os.environ.get("FRA_ENG_SECONDS", 570))
+there = pytest.mark.skipif(not (cache_folder() / "fra-eng/fra.txt").exists(), reason="needs fra-eng/fra.txt in the cache folder")
+
+
+def split(held_out=1000):
+    """(known pairs, held-out English, its translations): no English sentence is on both sides; all as lists of words."""
+    pairs = [tuple(map(split_words, pair)) for pair in load_translation("fra-eng")[:20_000]]
+    answers = {}
+    for english, french in pairs:
+        answers.setdefault(tuple(english), []).append(" ".join(french))
+    asked = random.Random(0).sample(sorted(answers), held_out)
+    known = [pair for pair in pairs if tuple(pair[0]) not in set(asked)]
+    return known, asked, [answers[english] for english in asked]
+
+
+def score(ids, fr, answers):
+    """Corpus BLEU against all translations of each sentence."""
+    written = [" ".join(fr.decode(row)) for row in ids]
+    references = list(itertools.zip_longest(*answers))                     # None where a sentence has fewer
+    return sacrebleu.corpus_bleu(written, references, force=True).score
+
+
+@there
+def test_fra_eng():
+    known, asked, answers = split()
+    assert not {tuple(english) for english, _ in known} & set(asked)
+    en, fr = Vocab((e for e, _ in known), min_count=2), Vocab((f for _, f in known), min_count=2)
+    torch.manual_seed(0)
+    model = Transformer(len(en), len(fr), d_model=128, num_heads=4, d_ff=256, num_layers=1, dropout=0.2)
+    start, cycle = process_time(), one_cycle(1000, warm=0.2)
+
+    def done():
+        return (process_time() - start) / SECONDS
+
+    data = [(en.encode(e), fr.encode(f)) for e, f in known]
+    losses = train(model, itertools.takewhile(lambda _: done() < 1, batches(data, 128, 10**6)),
+                   lambda *batch: sequence_loss(*batch, label_smoothing=0.1), 4e-3, lambda _: cycle(int(1000 * done())), clip=1.0)
+    src, lengths = pad([en.encode(english) for english in asked])
+    greedy = score(translate(model, src, lengths, 20), fr, answers)
+    beam = score(beam_search(model, src, lengths, 20)[0], fr, answers)
+    print(f"\nfra-eng, {len(known):,} pairs, {len(losses):,} steps, {SECONDS:.0f} s: BLEU {greedy:.1f}, by beam search {beam:.1f}")
+    assert greedy > 28                                     # a GRU with attention, measured once in a minute
