@@ -169,7 +169,7 @@ def test_every_docstring_that_ast_finds_is_found(name):
 
 
 def test_tests_and_copies_of_others_are_not_read(library):
-    names = ["__init__.py", "tests/a.py", "_vendor/b.py", "deep/c.py", "d.txt"]
+    names = ["__init__.py", "tests/a.py", "_vendor/b.py", "dist-packages/e.py", "deep/c.py", "d.txt"]
     library({f"shapes/{name}": '"""It draws the shape once."""' for name in names})
     assert [path.name for path in source_files("shapes")] == ["__init__.py", "c.py"]
     assert len(docstrings("shapes")) == 2

@@ -25,7 +25,8 @@ OTHERS = ["IPython", "PIL", "babel", "debugpy", "fontTools", "fsspec", "jedi", "
 NAMES = re.compile(r"matplotlib|networkx|numpy|python|torch|\b(mpl|nx|np)\b", re.IGNORECASE)
 
 # Folders of tests, of other people's code, of tables, and of torch's compiler, which is long and seldom explains itself.
-SKIPPED = {"test", "tests", "testing", "site-packages", "_vendor", "ensurepip", "lib2to3", "encodings", "_dynamo", "_inductor"}
+SKIPPED = {"test", "tests", "testing", "site-packages", "dist-packages", "_vendor", "ensurepip", "lib2to3", "encodings",
+           "_dynamo", "_inductor"}
 
 # The comments and string literals of Python source. Each alternative begins with a plain character: so the search is fast.
 DOUBLE, SINGLE = r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"', r"'[^'\\\n]*(?:\\.[^'\\\n]*)*'"
@@ -50,11 +51,11 @@ WHOLE = re.compile(r"[A-Z](?:\be\.g\.|\bi\.e\.|\betc\.(?=[,)])|[A-Za-z0-9_ ,;'\"
 
 
 def load_documentation(per_class=2500, seed=0):
-    """A list of (sentence, label): which of LIBRARIES, by its index, is the sentence from? As many of each, shuffled.
+    """A list of (sentence, label), as many of each label, shuffled; label: the index in LIBRARIES.
 
     per_class: the most of each; there are as many as the library with the fewest has. Sentences are whole, of 5 to 40
     tokens of `split_words`, and each is there once: what two libraries say alike, in any case of letters, is left out. So is
-    a sentence that names a library, even another one: the name would give the answer away, or a wrong one. What a
+    a sentence that names one of the five, even another one: the name would give the answer away, or a wrong one. What a
     library is about ("tensor", "axes", "edge") stays: that is what is to be learned.
     Raises ValueError where per_class is below 1, ModuleNotFoundError where a library is not installed.
     """
