@@ -128,6 +128,11 @@ def test_the_sanitizer_swallows_times_only():
     ("02_scoring_functions", ["[2.0, 3.0, 4.0, 5.0]", "[10.0, 11.0, 12.0, 13.0]", "largest difference below 1e-6: True"]),
     ("03_masked_softmax", ["dot product [[2.0, 3.0, 4.0, 5.0], [10.0, 11.0, 12.0, 13.0]]",
                            "additive    [[2.0, 3.0, 4.0, 5.0], [10.0, 11.0, 12.0, 13.0]]", "[0.25 0.25 0.25 0.25]"]),
+    ("04_bahdanau_attention", ["outputs [4, 7, 16] state [2, 4, 16]"]),
+    ("00_start_here", ["Everything that the course needs is here.", "88,576 parameters", "sunday november 30 1997  1997-11-30",
+                       "weighted average: 10.2"]),
+    ("08_dates", ["dates in both: 0", "88,576 parameters", "2000 dates never trained on: at least 99.8 %: True"]),
+    ("07_transformer", ["batch norm: [[-1.0, -1.0], [1.0, 1.0]]", "214.2 million", "the same to 1e-5: True"]),
 ])
 def test_the_known_answers_are_on_the_page(lesson, answers):
     text = "".join(map(printed, code_cells(read(ROOT / "notebooks" / f"{lesson}.ipynb"))))
