@@ -21,8 +21,10 @@ def padding_mask(lengths, T_k):
 def source_mask(src, lengths):
     """Hide the padding of ids, src [B, T], of which each row has its length: [B, 1, T].
 
-    Raises ValueError unless lengths are [B], each from 1 to T.
+    Raises ValueError unless src is [B, T], and lengths are [B], each from 1 to T.
     """
+    if src.dim() != 2:
+        raise ValueError(f"ids of shape {list(src.shape)}: they need to be [B, T]")
     mask = padding_mask(lengths, src.shape[-1])
     if lengths.shape != src.shape[:1] or 0 in lengths:
         raise ValueError(f"lengths {lengths.tolist()}: src, {list(src.shape)}, needs one for each row, at least 1")

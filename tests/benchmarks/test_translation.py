@@ -46,7 +46,7 @@ def test_fra_eng():
     assert not {tuple(english) for english, _ in known} & set(asked)
     en, fr = Vocab((e for e, _ in known), min_count=2), Vocab((f for _, f in known), min_count=2)
     torch.manual_seed(0)
-    model = Transformer(len(en), len(fr), d_model=128, num_heads=4, d_ff=256, num_layers=1, dropout=0.2)
+    model = Transformer(len(en), len(fr), d_model=128, num_heads=4, d_ff=256, num_layers=1, dropout=0.2, base=20)
     start, cycle = process_time(), one_cycle(1000, warm=0.2)
 
     def done():
