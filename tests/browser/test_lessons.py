@@ -25,7 +25,8 @@ def parts_of(name):
 
 
 def first_slider(cell):
-    return cell.locator(".noUi-handle, .attention-explorer input[type=range]").first
+    """The first one with three positions or more: each move below has somewhere to go."""
+    return cell.locator('.noUi-handle, .attention-explorer input[type=range]:not([max="1"])').first
 
 
 def picture_of(cell):
