@@ -46,10 +46,10 @@ def read_date(model, text):
 def attention_over(model, text):
     """(answer, weights): the ISO date, and where each of its characters looked in the text, [H, len(answer), T_src]."""
     src, lengths = pad([encode(text)])
-    answer = read_date(model, text)[0]
+    answer = TARGET.decode(translate(model, src, lengths, max_len=12)[0])
     with record(model) as seen:
         model(src, lengths, torch.tensor([[BOS, *TARGET.encode(answer[:-1])]]))
-    return answer, seen["decoder.layers.0.cross_attn.attention_weights"][0][0]       # of the first call, its first text
+    return "".join(answer), seen["decoder.layers.0.cross_attn.attention_weights"][0][0]       # of the first call, its first text
 
 
 def main():
