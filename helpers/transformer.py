@@ -10,18 +10,18 @@ from helpers.positions import SinusoidalPositions
 
 
 class FeedForward(nn.Module):
-    """Up, ReLU, down, for each word by itself: x [..., d_model] to the same.
+    """Up, an activation, down, for each word by itself: x [..., d_model] to the same.
 
-    Source: Vaswani et al. 2017, section 3.3.
+    activation: ReLU in the paper. Source: Vaswani et al. 2017, section 3.3.
     """
 
-    def __init__(self, d_model, d_ff, dropout=0.0):
+    def __init__(self, d_model, d_ff, dropout=0.0, activation=torch.relu):
         super().__init__()
         self.up, self.down = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.activation, self.dropout = activation, nn.Dropout(dropout)
 
     def forward(self, x):
-        return self.down(self.dropout(self.up(x).relu()))
+        return self.down(self.dropout(self.activation(self.up(x))))
 
 
 class Residual(nn.Module):
@@ -45,13 +45,13 @@ class Residual(nn.Module):
 class EncoderLayer(nn.Module):
     """Self-attention, then feed-forward: x [B, T, d_model] to the same. Source: section 3.1.
 
-    mask: as in `MultiHeadAttention`.
+    mask: as in `MultiHeadAttention`; activation: as in `FeedForward`.
     """
 
-    def __init__(self, d_model, num_heads, d_ff, dropout=0.0, norm="pre"):
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.0, norm="pre", activation=torch.relu):
         super().__init__()
         self.self_attn = MultiHeadAttention(d_model, num_heads, dropout)
-        self.feed_forward = FeedForward(d_model, d_ff, dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout, activation)
         self.residuals = nn.ModuleList(Residual(d_model, dropout, norm) for _ in range(2))
 
     def forward(self, x, mask=None):
