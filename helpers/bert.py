@@ -7,14 +7,16 @@ import torch.nn.functional as F
 from torch import nn
 
 from helpers.masks import check_ids, source_mask
-from helpers.positions import LearnedPositions
+from helpers.positions import LearnedPositions, sinusoids
 from helpers.transformer import EncoderLayer, Stack
 
 
 class BertEmbedding(nn.Module):
     """Word, place and segment, added and normalised: ids, segments [B, T] to [B, T, d_model].
 
-    Source: section 3. Raises ValueError for ids, segments or places that a table does not have.
+    The table of places is learned like the others, but starts as waves, so that neighbours can be
+    found early; the paper starts at random, and trains for a million steps. Source: section 3.
+    Raises ValueError for ids, segments or places that a table does not have.
     """
 
     def __init__(self, vocab_size, d_model, max_len=512, num_segments=2, dropout=0.1):
@@ -25,6 +27,7 @@ class BertEmbedding(nn.Module):
         self.norm, self.dropout = nn.LayerNorm(d_model), nn.Dropout(dropout)
         for table in (self.words, self.segments):
             nn.init.normal_(table.weight, std=d_model**-0.5)
+        self.positions.table.data = 3 * d_model**-0.5 * sinusoids(max_len, d_model, base=10)
 
     def forward(self, ids, segments):
         check_ids(ids, self.words.num_embeddings)
@@ -58,7 +61,7 @@ class Bert(nn.Module):
     def pool(self, x):
         """One vector for the whole, from that of `[CLS]`: x [B, T, d_model] to [B, d_model]."""
         if self.pooler is None:
-            raise ValueError("this BERT has no pooler: it was made, or read from a file, without one")
+            raise ValueError("this BERT has no pooler: it was made or read from a file without one")
         return self.pooler(x[:, 0]).tanh()
 
 
@@ -132,16 +135,18 @@ def best_span(scores, allowed, max_len=None):
     """(start, end) of the best answer, both inside it: the largest start + end score, start <= end.
 
     scores: [T, 2], of a tagger with two tags, start and end. allowed: boolean [T], True where an
-    answer may be; max_len: the most tokens of one. Raises ValueError where no token is allowed.
-    Source: section 4.2.
+    answer may be; max_len: the most tokens of one, 1 or more. Raises ValueError where no token is
+    allowed. Source: section 4.2.
     """
     if scores.dim() != 2 or scores.shape != (len(allowed), 2) or not allowed.any():
-        raise ValueError(f"scores {list(scores.shape)}, {int(allowed.sum())} of {len(allowed)} tokens "
-                         "allowed: scores need to be [T, 2], and one token at least allowed")
+        raise ValueError(f"scores {list(scores.shape)}, {int(allowed.sum())} of {len(allowed)} "
+                         "tokens allowed: scores need to be [T, 2], and one token at least allowed")
+    if max_len is not None and max_len < 1:
+        raise ValueError(f"max_len={max_len}: an answer has one token at least")
     start, end = scores.masked_fill(~allowed.unsqueeze(1), -torch.inf).unbind(1)
     total = start.unsqueeze(1) + end                                       # [T start, T end]
     spans = torch.ones_like(total, dtype=torch.bool).triu()
-    if max_len:
+    if max_len is not None:
         spans = spans.tril(max_len - 1)
     best = total.masked_fill(~spans, -torch.inf).argmax()
     return divmod(int(best), len(scores))

@@ -17,12 +17,7 @@ def save_weights(model, path, record=None, dtype=None):
     example torch.float16 for half the bytes; as they are if None. Weights that two layers share are written once.
     Raises ValueError for a weight that is not finite, or would not be in that dtype.
     """
-    stored = {name: tensor.detach().cpu().contiguous() for name, tensor in own_tensors(model).items()}
-    if dtype is not None:
-        stored = {name: tensor.to(dtype) if tensor.is_floating_point() else tensor for name, tensor in stored.items()}
-    check_finite(stored, path)
-    metadata = {"record": json.dumps(record or {}), "checksum": checksum(stored)}
-    save_file(stored, path, metadata=metadata)
+    write(own_tensors(model), path, record, dtype)
 
 
 def load_weights(model, name):
@@ -33,23 +28,8 @@ def load_weights(model, name):
     ValueError, naming what is wrong, for a damaged file and for weights that are missing, too many, or of another shape.
     A file that another program wrote has no checksum: it is taken if it is whole and fits.
     """
-    path, wanted = find(name), own_tensors(model)
-    stored, metadata = read(path)
-    if metadata.get("checksum") not in (None, checksum(stored)):
-        raise ValueError(f"{path.name} is damaged: its numbers are not the ones that were saved")
-    check_finite(stored, path)
-    troubles = {
-        "missing": [key for key in wanted if key not in stored],
-        "not in the model": [key for key in stored if key not in wanted],
-        "of another shape": [f"{key} (is {list(stored[key].shape)}, needs {list(wanted[key].shape)})"
-                             for key in wanted if key in stored and stored[key].shape != wanted[key].shape],
-    }
-    if any(troubles.values()):
-        found = "; ".join(f"{what}: {in_short(keys)}" for what, keys in troubles.items() if keys)
-        raise ValueError(f"{path.name} does not fit this {type(model).__name__}. {found[0].upper() + found[1:]}")
-    with torch.no_grad():
-        for key, tensor in wanted.items():
-            tensor.copy_(stored[key])
+    path = find(name)
+    fill(own_tensors(model), read_whole(path), f"{path.name} does not fit this {type(model).__name__}")
     return model
 
 
@@ -66,6 +46,41 @@ def find(name):
         shipped = ", ".join(sorted(file.stem for file in SHIPPED.glob("*.safetensors")))
         raise FileNotFoundError(f"no weights {str(name)!r}: a path that ends in .safetensors is needed, or one of {shipped}")
     return path
+
+
+def write(tensors, path, record=None, dtype=None):
+    """Write tensors by name, as `save_weights` does."""
+    stored = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    if dtype is not None:
+        stored = {name: tensor.to(dtype) if tensor.is_floating_point() else tensor for name, tensor in stored.items()}
+    check_finite(stored, path)
+    metadata = {"format": "pt", "record": json.dumps(record or {}), "checksum": checksum(stored)}
+    save_file(stored, path, metadata=metadata)
+
+
+def read_whole(path):
+    """The tensors of a file by name; raise ValueError if it is damaged, or a number is not finite."""
+    stored, metadata = read(path)
+    if metadata.get("checksum") not in (None, checksum(stored)):
+        raise ValueError(f"{path.name} is damaged: its numbers are not the ones that were saved")
+    check_finite(stored, path)
+    return stored
+
+
+def fill(wanted, stored, complaint):
+    """Copy stored tensors into those of the same names; raise ValueError, and change nothing, unless all of them fit."""
+    troubles = {
+        "missing": [key for key in wanted if key not in stored],
+        "not in the model": [key for key in stored if key not in wanted],
+        "of another shape": [f"{key} (is {list(stored[key].shape)}, needs {list(wanted[key].shape)})"
+                             for key in wanted if key in stored and stored[key].shape != wanted[key].shape],
+    }
+    if any(troubles.values()):
+        found = "; ".join(f"{what}: {in_short(keys)}" for what, keys in troubles.items() if keys)
+        raise ValueError(f"{complaint}. {found[0].upper() + found[1:]}")
+    with torch.no_grad():
+        for key, tensor in wanted.items():
+            tensor.copy_(stored[key])
 
 
 def read(path):

@@ -17,10 +17,12 @@ def hide_words(ids, special, mask_id, vocab_size, share=0.15, generator=None):
     """Choose words, hide most of them: ids [B, T] to (ids [B, T], positions [B, P], words [B, P]).
 
     Of each row, `share` of the tokens that are not among the ids `special` are chosen, one at least. Of
-    these 80 % become mask_id, 10 % another word, and 10 % stay. positions says where they are,
+    these 80 % become mask_id, 10 % any word, and 10 % stay. positions says where they are,
     words what was there; rows with fewer than P are filled up with position 0 and word `<pad>`.
-    Raises ValueError for a row with nothing to hide.
+    Raises ValueError for a row with nothing to hide, and a share that is none.
     """
+    if not 0 <= share <= 1:
+        raise ValueError(f"share={share}: it needs to be from 0 to 1")
     special = torch.as_tensor(sorted(special))
     real = ~torch.isin(ids, special)                                       # [B, T]
     counts = (share * real.sum(1)).round().long().clamp(min=1)             # [B]
@@ -72,7 +74,12 @@ class SentencePairs:
 
 
 def join(first, second, cls, sep, max_len):
-    """(ids, segments) of `[CLS] first [SEP] second [SEP]`, the longer of the two cut at its end until all fits max_len."""
+    """(ids, segments) of `[CLS] first [SEP] second [SEP]`, the longer of the two cut at its end until all fits max_len.
+
+    Raises ValueError for a max_len below 5, which leaves no room for a token of each.
+    """
+    if max_len < 5:
+        raise ValueError(f"max_len={max_len}: [CLS], two times [SEP] and a token of each text need 5")
     first, second = list(first), list(second)
     while len(first) + len(second) > max_len - 3:
         (first if len(first) > len(second) else second).pop()
@@ -83,8 +90,10 @@ def pretraining_batches(pairs, tokenizer, batch_size, steps, max_len=128, seed=0
     """`steps` batches of (ids, lengths, segments, positions, words, is_next), as `hide_words` and `SentencePairs` make them.
 
     pairs: SentencePairs, whose ids are those of the tokenizer. Pairs of like length stand together; each pass over them draws
-    new pairs, hides other words, and is shuffled anew, from the seed.
+    new pairs, hides other words, and is shuffled anew, from the seed. Raises ValueError for a batch_size below 1.
     """
+    if batch_size < 1:
+        raise ValueError(f"batch_size={batch_size}: it needs to be at least 1")
     cls, sep, mask = map(tokenizer.token_to_id, ("[CLS]", "[SEP]", "[MASK]"))
     special = [tokenizer.token_to_id(token) for token in SPECIAL]
     generator = torch.Generator().manual_seed(seed)

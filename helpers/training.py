@@ -15,7 +15,7 @@ def train(model, batches, loss_fn, lr=1e-2, schedule=None, clip=None):
     clip: the largest norm of all gradients together; larger ones are shortened to it.
     Raises ValueError when a loss is not finite, before the step that would spoil the model.
     """
-    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
     losses = []
     model.train()
     try:
