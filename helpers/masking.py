@@ -16,9 +16,9 @@ from helpers.wordpiece import SPECIAL
 def hide_words(ids, special, mask_id, vocab_size, share=0.15, generator=None):
     """Choose words, hide most of them: ids [B, T] to (ids [B, T], positions [B, P], words [B, P]).
 
-    Of each row, `share` of the tokens that are not among the ids `special` are chosen, one at least. Of
-    these 80 % become mask_id, 10 % any word, and 10 % stay. positions says where they are,
-    words what was there; rows with fewer than P are filled up with position 0 and word `<pad>`.
+    Of each row, `share` of the tokens that are not among the ids `special` are chosen, one at
+    least. Of these 80 % become mask_id, 10 % any word, and 10 % stay. positions says where they
+    are, words what was there; rows with fewer than P are filled up with position 0 and `<pad>`.
     Raises ValueError for a row with nothing to hide, and a share that is none.
     """
     if not 0 <= share <= 1:
@@ -110,8 +110,8 @@ def pretraining_batches(pairs, tokenizer, batch_size, steps, max_len=128, seed=0
 
 
 def pretraining_loss(model, ids, lengths, segments, positions, words, is_next):
-    """Masked-word loss, averaged over the hidden words alone, plus next-sentence loss, over the pairs: a number."""
-    word_scores, next_scores = model(ids, lengths, segments, positions)    # [B, P, vocab_size], [B, 2]
+    """Masked-word loss, over the hidden words alone, plus next-sentence loss, over the pairs."""
+    word_scores, next_scores = model(ids, lengths, segments, positions)    # [B, P, V], [B, 2]
     return (F.cross_entropy(word_scores.flatten(0, 1), words.flatten(), ignore_index=PAD)
             + F.cross_entropy(next_scores, is_next))
 
@@ -138,3 +138,21 @@ def unigram_loss(pairs, batches, vocab_size):
     frequency = torch.tensor([counts[i] + 1.0 for i in range(vocab_size)])
     words = torch.cat([batch[4][batch[4] != PAD] for batch in batches])
     return -(frequency / frequency.sum()).log()[words].mean().item()
+
+
+def fill_gaps(model, tokenizer, text, most=5):
+    """The best guesses for each `[MASK]` of a text: lists of (piece, probability), best first.
+
+    Raises ValueError for a text without a `[MASK]`, and for one that is too long for the model.
+    """
+    found, longest = tokenizer.encode(text), len(model.bert.embed.positions.table)
+    places = [place for place, token in enumerate(found.tokens) if token == "[MASK]"]
+    if not places or len(found) > longest:
+        raise ValueError(f"{len(found)} pieces, {len(places)} of them [MASK]: at least one [MASK] "
+                         f"is needed, and no more than {longest} pieces")
+    ids, segments = torch.tensor([found.ids]), torch.tensor([found.type_ids])
+    with torch.no_grad():
+        scores, _ = model(ids, torch.tensor([len(found)]), segments, torch.tensor([places]))
+    best = scores[0].softmax(-1).topk(most)
+    return [[(tokenizer.id_to_token(i), share) for i, share in zip(*row)]
+            for row in zip(best.indices.tolist(), best.values.tolist())]

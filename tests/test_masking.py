@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 
 from helpers.bert import Bert, BertForPretraining
-from helpers.masking import SentencePairs, hide_words, join, pretraining_batches, pretraining_loss, pretraining_scores, unigram_loss
+from helpers.masking import (
+    SentencePairs,
+    fill_gaps,
+    hide_words,
+    join,
+    pretraining_batches,
+    pretraining_loss,
+    pretraining_scores,
+    unigram_loss,
+)
 from helpers.text import PAD, pad
 from helpers.wordpiece import SPECIAL, from_vocabulary
 
@@ -245,3 +254,20 @@ def test_even_chance_is_what_it_should_be():
     pairs = SentencePairs([[[0, 1], [2, 3]], [[0, 1], [2, 3]]])
     words, _ = pad([[1, 2, 3], [1]])
     assert unigram_loss(pairs, [(0, 0, 0, 0, words), (0, 0, 0, 0, words[1:])], 4) == pytest.approx(math.log(4), rel=1e-6)
+
+
+def test_each_gap_gets_its_best_guesses(model, tokenizer):
+    first, second = fill_gaps(model, tokenizer, "w1 [MASK] w2 w3 [MASK]", most=3)
+    ids = torch.tensor([tokenizer.encode("w1 [MASK] w2 w3 [MASK]").ids])
+    with torch.no_grad():
+        scores, _ = model(ids, torch.tensor([7]), torch.zeros_like(ids), torch.tensor([[2, 5]]))
+    for guesses, expected in zip((first, second), scores[0].softmax(-1)):
+        assert [tokenizer.token_to_id(piece) for piece, _ in guesses] == expected.topk(3).indices.tolist()
+        assert_close(torch.tensor([share for _, share in guesses]), expected.topk(3).values)
+    assert first != second
+
+
+@pytest.mark.parametrize("text", ["", "w1 w2", " ".join(["[MASK]"] * 600)])
+def test_a_text_without_a_gap_or_too_long_is_refused(model, tokenizer, text):
+    with pytest.raises(ValueError, match="at least one"):
+        fill_gaps(model, tokenizer, text)

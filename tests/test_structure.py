@@ -28,14 +28,15 @@ IMPORTS = {
     "pretrain": {"bert", "checkpoints", "corpora", "loading", "masking", "parallel", "resuming", "training", "wordpiece"},
     "loading": {},
     "environment": {},
-    "weights": {"corpora", "decoding", "loading", "recording", "recurrent", "text", "training", "transformer"},
+    "weights": {"bert", "checkpoints", "corpora", "decoding", "finetuning", "loading", "recording", "recurrent", "text", "training",
+                "transformer"},
     "positions": {},
     "pictures": {},
     "figures": {"pictures"},
     "controls": {},
     "widgets": {"controls", "figures", "pictures"},
-    "previews": {"answers", "attention", "corpora", "decoding", "figures", "fonts", "kernels", "loading", "masks", "positions",
-                 "previews", "recording", "recurrent", "text", "training", "transformer", "weights"},
+    "previews": {"answers", "attention", "checkpoints", "corpora", "decoding", "figures", "fonts", "kernels", "loading", "masking",
+                 "masks", "positions", "previews", "recording", "recurrent", "text", "training", "transformer", "weights"},
     "checks": {"checks"},
 }
 MODULES = [path for path in sorted((ROOT / "helpers").rglob("*.py")) if path.name != "__init__.py" or path.parent.name == "checks"]

@@ -1,0 +1,93 @@
+"""Lessons from 12 on: BERT."""
+from matplotlib.patches import FancyBboxPatch
+
+from helpers import figures
+from helpers.checkpoints import load_bert, load_tokenizer
+from helpers.loading import SHIPPED
+from helpers.masking import fill_gaps
+
+SEGMENTS = ("#BFE3F5", "#9FD8C4")                                      # of the first text, of the second
+
+
+def lesson_12():
+    """Two sentences as BERT reads them, from their pieces to the answers of its two heads."""
+    first, second = "[CLS] she turn ##ed the [MASK] [SEP]".split(), "the door un ##lock ##ed [SEP]".split()
+    pieces, T = first + second, len(first + second)
+    picture, ax = figures.panels(9.2, 4.4, alt=(
+        "From the bottom up: two sentences in pieces, between [CLS] and [SEP]; under each piece its segment, 0 or 1, and its "
+        "position. The three are added and normalised, and go through the layers, where every piece looks at every piece. On top, "
+        "the vector of [CLS] answers whether the second sentence follows, and that of [MASK] which word was hidden: key."))
+    ax.set(xlim=(-1.6, T - 0.3), ylim=(-0.6, 6.75))
+    ax.axis("off")
+
+    def box(x, y, text, color, width=0.92, **style):
+        ax.add_patch(FancyBboxPatch((x - width / 2, y - 0.3), width, 0.6, boxstyle="round,pad=0,rounding_size=0.08",
+                                    facecolor=color, edgecolor="#777777", linewidth=0.8))
+        ax.text(x, y, text, ha="center", va="center", fontsize=9, **style)
+
+    def arrow(x, y, end, color):
+        ax.annotate("", (x, end), (x, y), arrowprops={"arrowstyle": "-|>", "color": color})
+
+    for y, name in ((1.9, "pieces"), (0.95, "segments"), (0, "positions")):
+        ax.text(-0.7, y, name, ha="right", va="center", weight="bold")
+        if y:
+            ax.text((T - 1) / 2, y - 0.475, "+", ha="center", va="center")
+    for t, piece in enumerate(pieces):
+        segment = int(t >= len(first))
+        for y, text in ((1.9, piece), (0.95, segment), (0, t)):
+            box(t, y, text, SEGMENTS[segment] if y else "white")
+        used = piece in ("[CLS]", "[MASK]")
+        arrow(t, 2.25, 2.65, "#999999")
+        arrow(t, 4.3, 5.25 if used else 4.75, "black" if used else "#999999")
+    box((T - 1) / 2, 2.95, "add, normalise", "white", T - 0.08)
+    box((T - 1) / 2, 3.95, "encoder layers: every piece looks at every piece, on both sides", "white", T - 0.08)
+    box(0.55, 5.6, "does it follow?  yes", "white", 2.4, weight="bold")
+    box(5, 5.6, "which word?  key", "white", 2.2, weight="bold")
+    ax.text(0.55, 6.4, "next-sentence head", ha="center", va="center")
+    ax.text(5, 6.4, "masked-word head", ha="center", va="center")
+    return picture
+
+
+def lesson_14():
+    """The four kinds of task: what BERT reads, which of its vectors a head takes, and what it answers."""
+    tasks = [
+        ("one text: a class", ["[CLS]", "a", "tensor", "of", "ones", "[SEP]"], 6, {0: "torch"}),
+        ("two texts: a class, or a number", ["[CLS]", "it", "opens", "two", "[SEP]", "it", "opens", "some", "[SEP]"], 5,
+         {0: "follows"}),
+        ("a tag for each word", ["[CLS]", "call", "the", "print", "##er", "[SEP]"], 6, {1: "verb", 2: "other", 3: "noun"}),
+        ("a span: where it starts, where it ends", ["[CLS]", "how", "many", "?", "[SEP]", "one", "of", "all", "ten", "[SEP]"], 5,
+         {5: "start", 7: "end"}),
+    ]
+    picture, axes = figures.panels(9.2, 4.6, 2, 2, alt=(
+        "Four times a BERT with one small head. One text: the vector of [CLS] gives a class. Two texts: the same, with two colours "
+        "of segments. A tag for each word: the first piece of each gives one. A span: one token of the second text is the start, "
+        "another one the end."))
+    for ax, (title, pieces, second, answers) in zip(axes.flat, tasks):
+        T = len(pieces)
+        ax.set(xlim=(-0.6, T - 0.4), ylim=(-0.5, 3.3), title=title)
+        ax.axis("off")
+        for y, width in ((0, None), (1.2, T - 0.08)):
+            for t, piece in enumerate(pieces) if width is None else [((T - 1) / 2, "BERT")]:
+                color = "white" if width else SEGMENTS[int(t >= second)]
+                ax.add_patch(FancyBboxPatch((t - (width or 0.92) / 2, y - 0.3), width or 0.92, 0.6, facecolor=color,
+                                            boxstyle="round,pad=0,rounding_size=0.08", edgecolor="#777777", linewidth=0.8))
+                ax.text(t, y, piece, ha="center", va="center", fontsize=9)
+        for t in range(T):
+            ax.annotate("", (t, 0.86), (t, 0.34), arrowprops={"arrowstyle": "-|>", "color": "#999999"})
+        for t, answer in answers.items():
+            ax.annotate("", (t, 2.35), (t, 1.54), arrowprops={"arrowstyle": "-|>", "color": "black"})
+            ax.text(t, 2.65, answer, ha="center", va="center", weight="bold")
+    return picture
+
+
+def lesson_13():
+    """The best guesses of the shipped BERT for three gaps."""
+    model, tokenizer = load_bert(SHIPPED / "bert"), load_tokenizer(SHIPPED / "bert")
+    gaps = ["Return the [MASK] of the array.", "If [MASK], the output is sorted.", "The default [MASK] is used."]
+    picture, axes = figures.panels(9.2, 2.8, 1, 3, alt=f"Bars for the five best guesses in {' and in '.join(gaps)}")
+    for ax, text in zip(axes, gaps):
+        pieces, probabilities = zip(*fill_gaps(model, tokenizer, text)[0])
+        figures.draw_bars(ax, probabilities, pieces)
+        ax.set_title(text, fontsize=10)
+        ax.set(xlabel="probability", ylabel="")
+    return picture
