@@ -162,7 +162,7 @@ def test_a_damaged_file_is_refused(folder, damage):
     ({"num_attention_heads": 5}, "d_model=24 does not divide into num_heads=5"),
     ({"layer_norm_eps": "small"}, "layer_norm_eps is 'small', but needs to be a number from 0 to 1"),
     ({"layer_norm_eps": -1e-12}, "layer_norm_eps is -1e-12"), ({"hidden_dropout_prob": 2}, "hidden_dropout_prob is 2"),
-    ({"hidden_size": 27}, "Of another shape: bert.embeddings.word_embeddings.weight"),
+    ({"hidden_size": 30}, "Of another shape: bert.embeddings.word_embeddings.weight"),
     ({"num_hidden_layers": 2}, "Not in the model: bert.encoder.layer.2"),
     ({"num_hidden_layers": 4}, "Missing: bert.encoder.layer.3"),
     ({"max_position_embeddings": 13}, r"position_embeddings.weight \(is \[12, 24\], needs \[13, 24\]\)"),

@@ -1,44 +1,116 @@
-"""WikiText-2 in its published layout: paragraphs of sentences, spelled as people write them."""
+"""WikiText-2: paragraphs of sentences as people write them, from the published files or from the archive that holds them."""
+import hashlib
 import os
 import pathlib
+import shutil
+import zipfile
 
+import pooch
 import pytest
+import requests
 
 from helpers.corpora import wikitext
-from helpers.corpora.published import CACHE
+from helpers.corpora.wikitext import load_wikitext, read_paragraphs, read_sentences
+from helpers.wordpiece import train_wordpiece
 from notebooks import ROOT
 
-TEXT = """ \n = A Title = \n \n First things come first . Then come second things , as a well @-@ known <unk> said .
- \n = = Part = = \n \n Only one sentence stands here . \n
- He paid 1 @,@ 000 marks ( or more ) . " So much ? " she asked . It 's true .\n"""
+TEXT = """ 
+ = Homarus = 
+ 
+ A lobster is a <unk> . It is well @-@ known , and 1 @.@ 5 – 2 @.@ 5 kg of it cost 40 @,@ 000 pounds ( once ) . 
+ = = Life = = 
+ It is one sentence . 
+ It is 60 = 60 . That is so = 
+"""
 
 
-def test_paragraphs_of_two_sentences_or_more_are_kept():
-    assert wikitext.read_paragraphs(TEXT) == [
-        ["First things come first.", "Then come second things, as a well-known [UNK] said."],
-        ["He paid 1,000 marks (or more).", '"So much?" she asked.', "It's true."]]
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """The part of an empty cache folder for WikiText-2."""
+    monkeypatch.setenv("ATTENTION_COURSE_CACHE", str(tmp_path))
+    (tmp_path / "wikitext-2").mkdir()
+    return tmp_path / "wikitext-2"
 
 
-def test_another_name_is_refused():
-    with pytest.raises(ValueError, match="wikitext-3.*wikitext-2"):
-        wikitext.load_wikitext("wikitext-3")
+def archive(folder, text=TEXT):
+    """An archive with the names of the published one, and its checksum."""
+    with zipfile.ZipFile(folder / "wikitext-2-v1.zip", "w") as files:
+        for part in ("train", "valid", "test"):
+            files.writestr(f"wikitext-2/wiki.{part}.tokens", text.replace("lobster", f"{part} lobster"))
+    return "sha256:" + hashlib.sha256((folder / "wikitext-2-v1.zip").read_bytes()).hexdigest()
 
 
-def test_a_damaged_file_is_refused_and_left_alone(monkeypatch, tmp_path):
-    monkeypatch.setenv(CACHE, str(tmp_path))
-    path = tmp_path / "wikitext-2" / "wiki.train.tokens"
-    path.parent.mkdir()
-    path.write_text(TEXT)
-    with pytest.raises(ValueError, match="cut short.*archive"):
-        wikitext.load_wikitext()
-    assert path.read_text() == TEXT
+@pytest.mark.parametrize("line, sentences", [
+    ("It is . It was .", ["It is.", "It was."]),
+    ("A well @-@ known lobster weighs 1 @.@ 5 kg , or 2 @,@ 500 g .", ["A well-known lobster weighs 1.5 kg, or 2,500 g."]),
+    ("Mr. H. Smith saw the U.S. coast . He left .", ["Mr. H. Smith saw the U.S. coast.", "He left."]),
+    ("Why ? It rained ! So be it .", ["Why?", "It rained!", "So be it."]),
+    ('" Go . " He went .', ['"Go."', "He went."]),
+    ('It was " red . " " Blue " came later .', ['It was "red."', '"Blue" came later.']),
+    ("He left ( at once . ) Then he came .", ["He left (at once.)", "Then he came."]),
+    ("See Vol . 4 of the set . 12 were sold .", ["See Vol. 4 of the set. 12 were sold."]),        # no capital: no new sentence
+    ("The <unk> 's claw isn 't red . <unk> is .", ["The [UNK]'s claw isn't red.", "[UNK] is."]),
+    ("He said : ( it [ the lobster ] is red ; it was blue ) .", ["He said: (it [the lobster] is red; it was blue)."]),
+])
+def test_sentences_are_told_apart_and_spelled(line, sentences):
+    assert read_sentences(line) == sentences
 
 
-def test_the_published_validation_text():
-    folder = pathlib.Path(os.environ.get(CACHE) or ROOT.parent / "shared" / "data")
-    if not (folder / "wikitext-2" / "wiki.valid.tokens").exists():
-        pytest.skip(f"WikiText-2 is not here: {CACHE} names the folder that holds wikitext-2/wiki.valid.tokens")
-    paragraphs = wikitext.read_paragraphs((folder / "wikitext-2" / "wiki.valid.tokens").read_text(encoding="utf-8"))
-    sentences = [sentence for paragraph in paragraphs for sentence in paragraph]
-    assert len(paragraphs) > 1500 and len(sentences) > 6000
-    assert not any(mark in sentence for sentence in sentences for mark in ("@-@", "<unk>", " ,", " = = "))
+def test_headings_and_single_sentences_are_left_out():
+    assert read_paragraphs(TEXT) == [
+        ["A lobster is a [UNK].", "It is well-known, and 1.5 – 2.5 kg of it cost 40,000 pounds (once)."],
+        ["It is 60 = 60.", "That is so ="],
+    ]
+
+
+def test_unk_is_the_unknown_token_of_wordpiece():
+    tokenizer = train_wordpiece(["a lobster is a lobster"], vocab_size=40)
+    [[sentence, _], *_] = read_paragraphs(TEXT)
+    assert tokenizer.encode(sentence, add_special_tokens=False).tokens.count("[UNK]") == 2                # and the full stop
+
+
+def test_published_numbers(cache):
+    data = pathlib.Path(os.environ.get("WIKITEXT") or ROOT.parent / "shared" / "data")
+    files = data / "wikitext-103" / "wiki.train.tokens", data / "wikitext-2" / "wiki.valid.tokens"
+    if not all(file.exists() for file in files):
+        pytest.skip("WikiText is not here: WIKITEXT names the folder of wikitext-2/wiki.valid.tokens and of wikitext-103")
+    for file in files:
+        shutil.copyfile(file, cache / file.name)
+    train, held_out = load_wikitext()
+    assert [len(train), len(held_out)] == [3697, 1542]
+    assert held_out[0][1] == "It is closely related to the American lobster, H. americanus."
+    sentences = [sentence for paragraph in train + held_out for sentence in paragraph]
+    assert all(len(paragraph) > 1 for paragraph in train + held_out) and all(sentences)
+    text = " ".join(sentences)
+    assert not [mark for mark in ("<unk>", "@-@", "@,@", "@.@", " ,", " . ", "= =", "\n", "( ", " )") if mark in text]
+    assert sum(sentence.endswith((".", '."', "?", "!")) for sentence in sentences) > 0.98 * len(sentences)
+    (cache / "wiki.train.tokens").write_bytes(files[0].read_bytes()[:-1])
+    with pytest.raises(ValueError, match=r"wiki.train.tokens has 2,867,094 bytes of 2,867,095: .*put the whole archive beside it"):
+        load_wikitext()
+
+
+def test_the_archive_is_read_without_unpacking(cache, monkeypatch):
+    monkeypatch.setattr(wikitext, "CHECKSUM", archive(cache))
+    train, held_out = load_wikitext("wikitext-2")
+    assert [train[0][0], held_out[0][0]] == ["A train lobster is a [UNK].", "A valid lobster is a [UNK]."]
+    assert [path.name for path in cache.iterdir()] == ["wikitext-2-v1.zip"]
+
+
+def test_a_file_is_read_before_the_archive_and_never_unchecked(cache, monkeypatch):
+    monkeypatch.setattr(wikitext, "CHECKSUM", archive(cache))
+    (cache / "wiki.valid.tokens").write_text(TEXT, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"wiki.valid.tokens has .* it is cut short, or another file. Move it away"):
+        load_wikitext()
+
+
+def test_without_file_and_network_the_error_says_what_to_do(cache, monkeypatch):
+    def fail(*args, **kwargs):
+        raise requests.ConnectionError("no route")
+    monkeypatch.setattr(pooch, "retrieve", fail)
+    with pytest.raises(FileNotFoundError, match=r"wikitext-2-v1.zip is not there.*A copy can be put there by hand"):
+        load_wikitext()
+
+
+def test_another_set_is_refused():
+    with pytest.raises(ValueError, match="'wikitext-103' is not known here: it needs to be \"wikitext-2\""):
+        load_wikitext("wikitext-103")

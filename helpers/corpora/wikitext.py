@@ -42,7 +42,7 @@ def read_paragraphs(text):
 
 def read_sentences(line):
     """The sentences of a paragraph, spelled as people write them: "a well @-@ known lobster ." gives "a well-known lobster."."""
-    text = re.sub(r" @(\S)@ ", r"\1", line).replace("<unk>", "[UNK]")
+    text = re.sub(r" @(\S)@ ?", r"\1", line).replace("<unk>", "[UNK]")
     text = re.sub(r"([(\[]) | (?=[)\]])", r"\1", text)
     text = re.sub(r'" (.*?) "', r'"\1"', text)                  # so that a sentence keeps the mark that closes its quotation
     return [re.sub(r" (?=[.,;:?!%]|'[a-z])", "", sentence) for sentence in SENTENCE_END.split(text)]
