@@ -154,6 +154,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", required=True, type=pathlib.Path, help="the folder to write to, and to go on from")
     parser.add_argument("--corpus", choices=["documentation", "wikitext-2"], default="documentation")
+    parser.add_argument("--also", nargs="*", default=[], metavar="LIBRARY", help="installed ones to read the documentation of too")
     parser.add_argument("--vocab", help="a vocab.txt; learned from the text if not given")
     parser.add_argument("--vocab-size", type=int, default=8000, help="of the vocabulary that is learned")
     parser.add_argument("--save-every", type=int, default=500, help="steps from one checkpoint to the next")
@@ -161,9 +162,9 @@ def main():
         kind = {"action": "store_true"} if field.type is bool else {"type": field.type, "default": field.default}
         parser.add_argument("--" + field.name.replace("_", "-"), **kind, help=f"default: {field.default}")
     given = vars(parser.parse_args())
-    out, corpus, vocab, vocab_size = (given.pop(name) for name in ("out", "corpus", "vocab", "vocab_size"))
+    out, corpus, also, vocab, vocab_size = map(given.pop, ("out", "corpus", "also", "vocab", "vocab_size"))
     try:
-        known, held_out = hold_out(load_paragraphs()) if corpus == "documentation" else load_wikitext(corpus)
+        known, held_out = hold_out(load_paragraphs(also)) if corpus == "documentation" else load_wikitext(corpus)
         tokenizer = read_wordpiece(vocab) if vocab else train_wordpiece(itertools.chain.from_iterable(known), vocab_size)
         pretrain(known, held_out, tokenizer, out, **given)
     except (KeyboardInterrupt, OSError, ValueError, ImportError, SafetensorError) as error:

@@ -284,6 +284,15 @@ def test_a_sentence_that_was_there_before_parts_a_paragraph(library):
     assert load_paragraphs() == [[one, two], [three, four]]
 
 
+def test_libraries_read_besides_come_last_and_add_only_what_is_new(library):
+    one, two, three, four = (f"This is sentence {n} of some." for n in ["one", "two", "three", "four"])
+    library({"shapes/__init__.py": f'"""{one} {two}"""', "colours/__init__.py": f'"""{two} {three} {four}"""', "flat.py": ""})
+    assert load_paragraphs(["colours", "shapes"]) == [[one, two], [three, four]]
+    for name in ("flat", "no_such_library"):
+        with pytest.raises(ModuleNotFoundError, match=f"{name} is not installed, or is no package"):
+            load_paragraphs([name])
+
+
 # ---- SST-2 ----------------------------------------------------------------------------------------------------------
 
 @pytest.fixture

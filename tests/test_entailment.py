@@ -122,6 +122,19 @@ def test_contradictions_are_of_every_kind(pairs):
     assert min(kinds.values()) > 20
 
 
+def test_what_is_denied_differs_in_nothing_that_might_be_what_is_denied(pairs):
+    """A file that is not opened in the cache may be opened on the disk."""
+    for premise, hypothesis, _ in pairs[0]:
+        if " not " in premise + hypothesis:
+            assert possibilities(premise)[5:] == possibilities(hypothesis)[5:]
+
+
+def test_labels_are_mixed(pairs):
+    changes = [label != before for (_, _, before), (_, _, label) in zip(pairs[0], pairs[0][1:])]
+    assert 0.6 < sum(changes) / len(changes) < 0.73
+    assert sum(hypothesis == before for (_, before, _), (_, hypothesis, _) in zip(pairs[0], pairs[0][1:])) < 20
+
+
 def test_nothing_of_the_test_was_trained_on(pairs):
     train, test = ({text for pair in part for text in pair[:2]} for part in pairs)
     assert not train & test

@@ -296,7 +296,7 @@ def test_options_that_make_no_sense_are_refused_before_anything_is_written(tmp_p
 
 def command(monkeypatch, *words):
     monkeypatch.setattr(sys, "argv", ["pretrain", *map(str, words)])
-    monkeypatch.setattr(script, "load_paragraphs", lambda: paragraphs(200))
+    monkeypatch.setattr(script, "load_paragraphs", lambda also: paragraphs(200 + 10 * len(also)))
     script.main()
 
 
@@ -318,6 +318,13 @@ def test_the_command_trains_and_goes_on(tmp_path, monkeypatch, capsys):
     (tmp_path / CHECKPOINT).write_bytes(b"")
     with pytest.raises(SystemExit, match=r"(?s)checkpoint.safetensors is damaged.*is no checkpoint to go on from"):
         command(monkeypatch, *small(tmp_path, 4))
+
+
+def test_the_command_reads_other_libraries_too(tmp_path, monkeypatch):
+    for name, also in (("less", []), ("more", ["--also", "shapes", "colours"])):
+        command(monkeypatch, *small(tmp_path / name, 2), *also)
+    texts = [json.loads((tmp_path / name / "training.json").read_text())["text"] for name in ("less", "more")]
+    assert texts[0] != texts[1]
 
 
 def test_the_command_says_what_is_wrong(tmp_path, monkeypatch):

@@ -91,6 +91,16 @@ def test_nothing_asked_in_the_test_is_asked_in_train(questions):
     assert not {passage for _, passage, *_ in questions[0]} & {passage for _, passage, *_ in questions[1]}
 
 
+def test_half_of_the_passages_tell_of_another_thing_before_or_after(questions):
+    where = collections.Counter()
+    for question, passage, *_ in questions[0]:
+        kind, name = kind_and_name(question)
+        names = re.findall(rf"[Tt]he {kind} (\w+)", passage)
+        where["alone" if set(names) == {name} else "first" if names[0] == name else "last" if names[-1] == name else "?"] += 1
+    assert set(where) == {"alone", "first", "last"}
+    assert 0.45 < where["alone"] / len(questions[0]) < 0.55 and 0.8 < where["first"] / where["last"] < 1.25
+
+
 def test_every_form_is_used(questions):
     """Each way to ask, and each way to tell, by name and as "it" or "its", is there often."""
     asked = collections.Counter(re.sub(r"the (argument|file|function) \w+", r"the \1 N", question) for question, *_ in questions[0])

@@ -15,7 +15,7 @@ from helpers.wordpiece import train_wordpiece
 from notebooks import ROOT
 
 TEXT = """ 
- = Homarus = 
+ = Who is it ? It is I = 
  
  A lobster is a <unk> . It is well @-@ known , and 1 @.@ 5 – 2 @.@ 5 kg of it cost 40 @,@ 000 pounds ( once ) . 
  = = Life = = 

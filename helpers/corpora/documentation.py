@@ -71,16 +71,17 @@ def load_documentation(per_class=2500, seed=0):
     return pairs
 
 
-def load_paragraphs():
+def load_paragraphs(also=()):
     """Lists of two or more sentences that follow each other in one docstring: English to pretrain on, library by library.
 
-    Read from LIBRARIES and from those of OTHERS that are installed. No sentence is there twice, in any case of letters. Where
-    something was left out between two sentences, an example or a formula or a repetition, a new list begins. Unlike
-    `load_documentation`, this takes what is indented too: notes, and the descriptions of parameters where they are sentences.
-    Raises ModuleNotFoundError where one of LIBRARIES is not installed.
+    Read from LIBRARIES, from those of OTHERS that are installed, and last from the libraries named in `also`: these change
+    nothing in what comes before. No sentence is there twice, in any case of letters. Where something was left out between two
+    sentences, an example or a formula or a repetition, a new list begins. Unlike `load_documentation`, this takes what is
+    indented too: notes, and the descriptions of parameters where they are sentences.
+    Raises ModuleNotFoundError where one of LIBRARIES or of `also` is not installed.
     """
     seen, paragraphs = set(), []
-    for library in [*LIBRARIES, *filter(importlib.util.find_spec, OTHERS)]:
+    for library in dict.fromkeys([*LIBRARIES, *filter(importlib.util.find_spec, OTHERS), *also]):
         for text in docstrings(library):
             for sentences in prose(text, indented=True):
                 fresh = []
@@ -127,10 +128,10 @@ def source_files(library):
     """The paths of a library's Python files, in the same order everywhere."""
     if library == "python":
         root = sysconfig.get_path("stdlib")
-    elif spec := importlib.util.find_spec(library):
+    elif (spec := importlib.util.find_spec(library)) and spec.submodule_search_locations:
         root = spec.submodule_search_locations[0]
     else:
-        raise ModuleNotFoundError(f"{library} is not installed: its documentation is what is to be read")
+        raise ModuleNotFoundError(f"{library} is not installed, or is no package: its documentation is what is to be read")
     for folder, subfolders, names in os.walk(root):
         subfolders[:] = sorted(set(subfolders) - SKIPPED)               # where os.walk goes on, and in which order
         yield from (pathlib.Path(folder, name) for name in sorted(names) if name.endswith(".py"))

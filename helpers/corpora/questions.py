@@ -92,9 +92,7 @@ def make_questions(count, rng, held_out):
                 told.append((other, [(rng.choice([asked, *more]), last)]))
             question = fill(rng.choice(topic.facts[asked][1]), called(topic, thing))
             passage = write(topic, told, rng)
-            found = [found.span() for found in re.finditer(rf"\b{re.escape(answer)}\b", passage, re.IGNORECASE)]
-            if len(found) == 1:
-                made.setdefault((question, passage), found[0])
+            made[question, passage] = re.search(rf"\b{answer}\b", passage, re.IGNORECASE).span()
     return [(*texts, *span) for texts, span in made.items()]
 
 

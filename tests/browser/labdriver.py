@@ -24,8 +24,10 @@ CHROMIUM = os.environ.get("CHROMIUM") or next(
 # A page that must work without a network should not see one try to be reached either.
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"]
-# Cells out of sight must be in the page too, and no cell may carry the times of its run.
-SETTINGS = {"@jupyterlab/notebook-extension/tracker": {"windowingMode": "none", "recordTiming": False}}
+# Cells out of sight must be in the page too, no cell may carry the times of its run, and no lesson that ran may be saved unasked:
+# the next test would open that file instead of the one in the clone.
+SETTINGS = {"@jupyterlab/notebook-extension/tracker": {"windowingMode": "none", "recordTiming": False},
+            "@jupyterlab/docmanager-extension/plugin": {"autosave": False}}
 ERRORS = '[data-mime-type="application/vnd.jupyter.error"], [data-mime-type="application/vnd.jupyter.stderr"]'
 
 # The kernel connects after the page says that it is idle; a run in that gap asks for a kernel.
