@@ -14,6 +14,7 @@ import itertools
 import json
 import math
 import pathlib
+import re
 import sys
 import time
 import zlib
@@ -82,6 +83,7 @@ def pretrain(known, held_out, tokenizer, out, save_every=500, **options):
         trials = list(pretraining_batches(held_out, tokenizer, 64, math.ceil(min(len(held_out.real), 2048) / 64), options.max_len))
         batches = zip(range(first, options.steps), batches_from(first, known, tokenizer, options))
         bar = tqdm(batches, initial=first, total=options.steps, unit="step", disable=rank > 0)
+        began = time.perf_counter()
         with open_log(out / "log.csv", COLUMNS, first) if rank == 0 else contextlib.nullcontext() as log:
             for step, batch in bar:
                 torch.manual_seed(zlib.crc32(f"{options.seed} {step} {rank}".encode()))              # dropout, resumed or not
@@ -94,11 +96,13 @@ def pretrain(known, held_out, tokenizer, out, save_every=500, **options):
                     if save:
                         save_checkpoint(out / CHECKPOINT, tensors, record, done, time.time() - started)
         if rank == 0:
+            speed = (options.steps - first) * options.batch_size / (time.perf_counter() - began)
             loss, accuracy = held_out_scores(model, trials)
             finish(model, tokenizer, out, record | {
                 "held_out_pairs": sum(len(batch[0]) for batch in trials), "held_out_masked_word_loss": loss,
                 "unigram_loss": unigram_loss(known, trials, record["vocab_size"]), "held_out_accuracy": accuracy,
-                "seconds": round(time.time() - started), "processes": world, "device": device.type,
+                "seconds": round(time.time() - started), "pairs_a_second": round(speed, 1),          # since the last start
+                "processes": world, "device": device.type,
                 "python": sys.version.split()[0], "torch": torch.__version__})
     return model.eval()
 
@@ -149,11 +153,20 @@ def hold_out(paragraphs, share=0.05):
     return [p for p, out in zip(paragraphs, held) if not out], [p for p, out in zip(paragraphs, held) if out]
 
 
+def read_paragraphs(path):
+    """The paragraphs of a text file, lists of two or more sentences: one on each line, an empty line between paragraphs."""
+    blocks = re.split(r"\n\s*\n", path.read_text(encoding="utf-8"))
+    paragraphs = [[line.strip() for line in block.splitlines() if line.strip()] for block in blocks]
+    return [sentences for sentences in paragraphs if len(sentences) > 1]
+
+
 def main():
     """Read the options and the text, and pretrain."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", required=True, type=pathlib.Path, help="the folder to write to, and to go on from")
     parser.add_argument("--corpus", choices=["documentation", "wikitext-2"], default="documentation")
+    parser.add_argument("--text", type=pathlib.Path, metavar="FILE", help="a text of your own in place of the corpus: a sentence a "
+                                                                          "line, an empty line between paragraphs")
     parser.add_argument("--also", nargs="*", default=[], metavar="LIBRARY", help="installed ones to read the documentation of too")
     parser.add_argument("--vocab", help="a vocab.txt; learned from the text if not given")
     parser.add_argument("--vocab-size", type=int, default=8000, help="of the vocabulary that is learned")
@@ -162,9 +175,12 @@ def main():
         kind = {"action": "store_true"} if field.type is bool else {"type": field.type, "default": field.default}
         parser.add_argument("--" + field.name.replace("_", "-"), **kind, help=f"default: {field.default}")
     given = vars(parser.parse_args())
-    out, corpus, also, vocab, vocab_size = map(given.pop, ("out", "corpus", "also", "vocab", "vocab_size"))
+    out, corpus, text, also, vocab, vocab_size = map(given.pop, ("out", "corpus", "text", "also", "vocab", "vocab_size"))
     try:
-        known, held_out = hold_out(load_paragraphs(also)) if corpus == "documentation" else load_wikitext(corpus)
+        if text:
+            known, held_out = hold_out(read_paragraphs(text))
+        else:
+            known, held_out = hold_out(load_paragraphs(also)) if corpus == "documentation" else load_wikitext(corpus)
         tokenizer = read_wordpiece(vocab) if vocab else train_wordpiece(itertools.chain.from_iterable(known), vocab_size)
         pretrain(known, held_out, tokenizer, out, **given)
     except (KeyboardInterrupt, OSError, ValueError, ImportError, SafetensorError) as error:

@@ -1,6 +1,6 @@
 """A tiny run of pretraining that the tests start, stop and kill: python pretraining.py FOLDER RANK STEP DROPOUT
 
-The process of that rank, or the only one, kills itself in the middle of a step; a rank of -1 lets all of them live.
+The process of that rank, or the only one, kills itself in the middle of a step; "all" of them do, and "none" lets them live.
 """
 import itertools
 import os
@@ -48,6 +48,6 @@ def mortal(call, death):
 
 if __name__ == "__main__":
     folder, rank, step, dropout = sys.argv[1:]
-    if rank == os.environ.get("RANK", "0"):
+    if rank in ("all", os.environ.get("RANK", "0")):
         script.train_step = mortal(int(step), lambda: os.kill(os.getpid(), KILL))
     run(pathlib.Path(folder), dropout=float(dropout))

@@ -40,6 +40,10 @@ def curve(folder):
     return torch.tensor([[float(row[name]) for name in COLUMNS[:4]] for row in rows(folder)])
 
 
+def saved_step(folder):
+    return load_file(folder / CHECKPOINT)["next_sentence.bias.step"].item()
+
+
 def check_same(folder, other):
     """Two runs are one: what they logged, to the last digit, and all that their checkpoints hold, to the last bit."""
     assert rows(folder) == rows(other)
@@ -74,7 +78,7 @@ def start(folder, *words, processes=1):
 
 # Many processes
 
-def test_two_processes_learn_what_one_does_and_go_on_after_one_is_killed(tmp_path):
+def test_two_processes_learn_what_one_does_and_go_on_after_one_is_killed_or_both(tmp_path):
     try:
         dist.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
     except RuntimeError as error:
@@ -82,14 +86,18 @@ def test_two_processes_learn_what_one_does_and_go_on_after_one_is_killed(tmp_pat
     two, one = tmp_path / "two", tmp_path / "one"
     killed = start(two, "1", "8", "0.0", processes=2)                   # the one that writes nothing, before its ninth step
     assert killed.returncode != 0 and not (two / "model.safetensors").exists()
-    assert [row["step"] for row in rows(two)] == list("12345678")
-    done = start(two, "-1", "0", "0.0", processes=2)
+    assert [row["step"] for row in rows(two)] == list("12345678") and saved_step(two) == 5
+    killed = start(two, "all", "6", "0.0", processes=2)                 # both, before the twelfth: the sixth after the checkpoint
+    assert killed.returncode != 0 and not (two / "model.safetensors").exists()
+    assert len(rows(two)) == 11 and saved_step(two) == 10               # one step is lost
+    done = start(two, "none", "0", "0.0", processes=2)
     assert done.returncode == 0, done.stderr
     run(one, dropout=0.0)                                               # what two draw for dropout cannot be the same
     torch.testing.assert_close(curve(two), curve(one), atol=1e-4, rtol=0)
     mine, theirs = (load_file(folder / "model.safetensors") for folder in (one, two))
     torch.testing.assert_close(mine, theirs, atol=1e-3, rtol=0)
-    assert json.loads((two / "training.json").read_text())["processes"] == 2
+    record = json.loads((two / "training.json").read_text())
+    assert record["processes"] == 2 and record["pairs_a_second"] > 0
 
 
 @given(st.integers(1, 5), st.integers(0, 2**16), st.integers(5, 9))
@@ -181,7 +189,7 @@ def test_a_full_disk_loses_nothing(tmp_path, monkeypatch, unbroken):
     monkeypatch.setattr(resuming, "save_file", save_file)
     with pytest.raises(OSError, match="No space left"):
         run(tmp_path)
-    assert load_file(tmp_path / CHECKPOINT)["next_sentence.bias.step"].item() == 5
+    assert saved_step(tmp_path) == 5
     assert not list(tmp_path.glob("*.part"))
     run(tmp_path)
     check_same(tmp_path, unbroken)
@@ -325,6 +333,19 @@ def test_the_command_reads_other_libraries_too(tmp_path, monkeypatch):
         command(monkeypatch, *small(tmp_path / name, 2), *also)
     texts = [json.loads((tmp_path / name / "training.json").read_text())["text"] for name in ("less", "more")]
     assert texts[0] != texts[1]
+
+
+def test_the_command_reads_a_text_of_ones_own(tmp_path, monkeypatch):
+    blocks = ["\n".join(sentences) for sentences in paragraphs(200)]
+    text = tmp_path / "my.txt"
+    text.write_text("\n \n\n".join([*blocks, "This sentence stands alone."]) + "\n", encoding="utf-8")
+    assert script.read_paragraphs(text) == paragraphs(200)
+    command(monkeypatch, *small(tmp_path / "mine", 2), "--text", text)
+    command(monkeypatch, *small(tmp_path / "same", 2))                  # the documentation, here of the same paragraphs
+    assert rows(tmp_path / "mine") == rows(tmp_path / "same")
+    text.write_text("One sentence, and no more.")
+    with pytest.raises(SystemExit, match="0 paragraphs: at least two are needed"):
+        command(monkeypatch, *small(tmp_path / "none", 2), "--text", text)
 
 
 def test_the_command_says_what_is_wrong(tmp_path, monkeypatch):
