@@ -132,6 +132,7 @@ def test_the_sanitizer_swallows_times_only():
     ("00_start_here", ["Everything that the course needs is here.", "88,576 parameters", "sunday november 30 1997  1997-11-30",
                        "weighted average: 10.2"]),
     ("08_dates", ["dates in both: 0", "88,576 parameters", "2000 dates never trained on: at least 99.8 %: True"]),
+    ("16_further", ["divided: 28.125; all at once: 28.125", "the losses are the same to 1e-4: True", "109.5 million parameters"]),
     ("07_transformer", ["batch norm: [[-1.0, -1.0], [1.0, 1.0]]", "214.2 million", "the same to 1e-5: True"]),
 ])
 def test_the_known_answers_are_on_the_page(lesson, answers):
