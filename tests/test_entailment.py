@@ -98,16 +98,20 @@ def test_each_hypothesis_has_a_premise_for_each_label(pairs):
 def test_neither_sentence_alone_tells_nor_do_the_words_of_both(pairs):
     train, test = pairs
     assert words_alone(train, test, lambda pair: split_words(pair[1])) == pytest.approx(1 / 3, abs=0.01)
-    assert words_alone(train, test, lambda pair: split_words(pair[0])) < 0.42
-    assert words_alone(train, test, lambda pair: [f"p {word}" for word in split_words(pair[0])] + split_words(pair[1])) < 0.42
-    missing = words_alone(train, test, lambda pair: [f"{word in split_words(pair[0])}" for word in split_words(pair[1])])
-    assert missing > 0.5                                        # to compare them helps
+    assert words_alone(train, test, lambda pair: split_words(pair[0])) < 0.52
+    assert words_alone(train, test, lambda pair: [f"p {word}" for word in split_words(pair[0])] + split_words(pair[1])) < 0.52
 
 
-def test_premises_tell_as_much_whatever_the_label(pairs):
-    lengths = [[len(split_words(premise)) for premise, _, label in pairs[0] if label == which] for which in range(3)]
-    means = [sum(length) / len(length) for length in lengths]
-    assert max(means) - min(means) < 0.3
+def test_to_count_the_words_that_only_one_sentence_has_is_not_enough(pairs):
+    """What is told besides varies: were it always one thing, these two numbers alone would tell nine labels of ten."""
+    def counts(pair):
+        premise, hypothesis = (set(split_words(text)) for text in pair[:2])
+        return len(premise - hypothesis), len(hypothesis - premise)
+    labels = collections.defaultdict(collections.Counter)
+    for pair in pairs[0]:
+        labels[counts(pair)][pair[2]] += 1
+    right = sum(labels[counts(pair)].most_common(1)[0][0] == pair[2] for pair in pairs[1])
+    assert right / len(pairs[1]) < 0.7
 
 
 def test_contradictions_are_of_every_kind(pairs):
@@ -158,7 +162,7 @@ def test_sentences_are_many_short_and_plain(pairs):
 def test_the_same_seed_gives_the_same_pairs_everywhere():
     assert load_entailment("made", 60, 6) == load_entailment("made", 60, 6) != load_entailment("made", 60, 6, seed=1)
     text = repr(load_entailment(n_train=1000, n_test=100))
-    assert hashlib.sha256(text.encode()).hexdigest()[:12] == "5e1bb79631f8"
+    assert hashlib.sha256(text.encode()).hexdigest()[:12] == "ab27fbecfd50"
 
 
 @pytest.mark.parametrize("n_train, n_test", [(0, 0), (1, 2), (3, 0), (0, 4), (100, 50)])

@@ -142,13 +142,14 @@ def tell(frame, rng, *places):
 
 
 def premises(frame, hypothesis, rng):
-    """Three sentences, one for each label, that tell one thing more than the hypothesis."""
+    """Three sentences, one for each label. How many things they tell besides is left to chance: if it were always one, to count
+    the words that differ would be enough."""
     words = hypothesis.words
     told = [place for place in movable(frame, hypothesis.denied) if words[place]]
-    one, other = rng.sample([place for place in movable(frame, hypothesis.denied) if not words[place]], 2)
-    more = hypothesis._replace(words={**words, **tell(frame, rng, one)})
-    beside = hypothesis._replace(words={**words, **tell(frame, rng, one, other), rng.choice(told): 0})
-    return more, beside, contradict(frame, more, told, rng)
+    silent = [place for place in movable(frame, hypothesis.denied) if not words[place]]
+    more, beside, other = (tell(frame, rng, *rng.sample(silent, rng.randint(least, 2))) for least in (1, 1, 0))
+    return (hypothesis._replace(words=words | more), hypothesis._replace(words=words | beside | {rng.choice(told): 0}),
+            contradict(frame, hypothesis._replace(words=words | other), told, rng))
 
 
 def contradict(frame, sentence, told, rng):
