@@ -54,9 +54,9 @@ def lesson_14():
         ("one text: a class", ["[CLS]", "a", "tensor", "of", "ones", "[SEP]"], 6, {0: "torch"}),
         ("two texts: a class, or a number", ["[CLS]", "it", "opens", "two", "[SEP]", "it", "opens", "some", "[SEP]"], 5,
          {0: "follows"}),
-        ("a tag for each word", ["[CLS]", "call", "the", "print", "##er", "[SEP]"], 6, {1: "verb", 2: "other", 3: "noun"}),
-        ("a span: where it starts, where it ends", ["[CLS]", "how", "many", "?", "[SEP]", "one", "of", "all", "ten", "[SEP]"], 5,
-         {5: "start", 7: "end"}),
+        ("a tag for each word", ["[CLS]", "call", "the", "print", "##er", "[SEP]"], 6, {1: "word", 2: "word", 3: "name"}),
+        ("a span: where it starts, where it ends", ["[CLS]", "opens", "what", "?", "[SEP]", "it", "opens", "the", "file", "[SEP]"], 5,
+         {7: "start", 8: "end"}),
     ]
     picture, axes = figures.panels(9.2, 4.6, 2, 2, alt=(
         "Four times a BERT with one small head. One text: the vector of [CLS] gives a class. Two texts: the same, with two colours "
@@ -85,9 +85,11 @@ def lesson_13():
     model, tokenizer = load_bert(SHIPPED / "bert"), load_tokenizer(SHIPPED / "bert")
     gaps = ["Return the [MASK] of the array.", "If [MASK], the output is sorted.", "The default [MASK] is used."]
     picture, axes = figures.panels(9.2, 2.8, 1, 3, alt=f"Bars for the five best guesses in {' and in '.join(gaps)}")
-    for ax, text in zip(axes, gaps):
-        pieces, probabilities = zip(*fill_gaps(model, tokenizer, text)[0])
-        figures.draw_bars(ax, probabilities, pieces)
+    guesses = [fill_gaps(model, tokenizer, text)[0] for text in gaps]
+    most = max(best[0][1] for best in guesses)                         # one scale for all
+    for ax, text, best in zip(axes, gaps, guesses):
+        pieces, probabilities = zip(*best)
+        figures.draw_bars(ax, probabilities, pieces, vmax=most)
         ax.set_title(text, fontsize=10)
         ax.set(xlabel="probability", ylabel="")
     return picture
