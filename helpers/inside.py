@@ -57,10 +57,10 @@ def head_names(scores, least=0.4):
     return [[name(layer, head) for head in range(most.shape[1])] for layer in range(len(most))]
 
 
-@torch.no_grad()
 def sentence_vectors(bert, tokenizer, sentences):
     """One vector of length 1 for each sentence, the mean over its pieces: [B, d_model]."""
     ids, lengths = pad([found.ids for found in tokenizer.encode_batch(sentences)])   # [B, T]
     real = torch.arange(ids.shape[1]) < lengths.unsqueeze(1)
-    x = bert(ids, lengths) * real.unsqueeze(-1)                            # [B, T, d_model]
+    with torch.no_grad():
+        x = bert(ids, lengths) * real.unsqueeze(-1)                        # [B, T, d_model]
     return F.normalize(x.sum(1) / lengths.unsqueeze(1), dim=-1)
