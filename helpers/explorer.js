@@ -142,7 +142,7 @@ function build(model, el) {
     const columns = gridAxes.length === 2 ? gridAxes[1] : Math.ceil(Math.sqrt(gridAxes[0]));
     const rows = gridAxes.length === 2 ? gridAxes[0] : Math.ceil(gridAxes[0] / columns);
     const unit = clamp(Math.min(Math.floor(800 / columns / T_k), Math.floor(480 / rows / T_q)), 1, 16);
-    const gap = 10, line = 14, head = labels.length ? 2 + 2 * line : 16;
+    const line = 14, gap = 10, head = labels.length ? 2 + 2 * line : 16;
     const width = T_k * unit, height = T_q * unit, fixed = model.get("index").slice(0, sizes.length - gridAxes.length);
     const g = paper(map, Math.max(180, columns * (width + gap) + gap), rows * (height + gap + head) + gap);
     Object.assign(tile, { width: T_k, height: T_q });
@@ -174,6 +174,7 @@ function build(model, el) {
       g.fillStyle = chosen ? FOCUS : INK; g.font = chosen ? BOLD : TEXT;
       const title = index.slice(-gridAxes.length).join("."), name = axes.at(-1) + " ";
       g.fillText(g.measureText(name + title).width < width + gap ? name + title : title, x, y - 2 - (labels.length ? line : 0));
+      g.font = TEXT;
       if (label(index)) g.fillText(shorten(g, label(index), width + gap - 1), x, y - 2);
       places.push({ x, y, width, height, index });
     }

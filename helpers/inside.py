@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from helpers.recording import record
 from helpers.text import pad
 
-KINDS = ["previous", "next", "same word", "[SEP]"]           # what `head_names` looks for first
+KINDS = ["previous", "next", "same", "[SEP]"]           # what `head_names` looks for first
 
 
 @torch.no_grad()
@@ -29,7 +29,7 @@ def head_scores(weights, tokens):
     cls, sep = (torch.tensor([token == mark for token in tokens]) for mark in ("[CLS]", "[SEP]"))
     words, back = ~(cls | sep), place.unsqueeze(1) - place                 # [T], [T, T]
     looks = {"previous": words & (back == 1), "next": words & (back == -1),
-             "same word": words & (ids.unsqueeze(1) == ids) & (back != 0),
+             "same": words & (ids.unsqueeze(1) == ids) & (back != 0),
              "[SEP]": sep.expand(T, T), "[CLS]": cls.expand(T, T)}
     scores = {}
     for kind, mask in looks.items():

@@ -18,11 +18,13 @@ from reference import transformers
 WORDS = "the crane lifted a steel beam over the lake while two birds flew away and the children watched from the old bridge".split()
 SENTENCES = [
     *(" ".join(WORDS[:n]) for n in range(1, len(WORDS), 2)), "Yes.", "", "Is it going to rain tomorrow?", "HELLO, WORLD!!!",
-    "Zürich – naïve café", "北京是中国的首都。", "antidisestablishmentarianism", "x = f(y[3], **kw)  # why?", "The dog bit the man.",
+    "Zürich – naïve café", "北京是中国的首都。", "antidisestablishmentarianism", "x = f(y[3], **kw)  # why?",
+    "The dog bit the man.",
     "A sentence with 1,234.5 numbers and $99.", " ".join(WORDS * 5),
 ]
-ODD = ["", " ", "\t\n", "a" * 101, "[MASK] [CLS] [SEP] [PAD]", "[mask]", "don't", "é e\u0301 É", "\u00ad\u200b\ufeff", "ﬁne ½ Å", "日本語 한국어 ไทย",
-       "🙂👩‍🚀", "\x00\x01\ufffd", "İstanbul", "hello\u00a0world", "¿qué?", "##ing", "CO₂ x²", "—–-‐", "a.b.c...", "Ελληνικά кириллица עברית"]
+ODD = ["", " ", "\t\n", "a" * 101, "[MASK] [CLS] [SEP] [PAD]", "[mask]", "don't", "é e\u0301 É", "\u00ad\u200b\ufeff", "ﬁne ½ Å",
+       "日本語 한국어 ไทย", "🙂👩‍🚀", "\x00\x01\ufffd", "İstanbul", "hello\u00a0world", "¿qué?", "##ing", "CO₂ x²", "—–-‐",
+       "a.b.c...", "Ελληνικά кириллица עברית"]
 
 
 @pytest.fixture(scope="module")
@@ -93,17 +95,17 @@ def test_the_numbers_that_the_lesson_compares_with_are_the_references(theirs, to
     cells = code_cells(read(ROOT / "notebooks" / "15_real_bert.ipynb"))
     found = {}
     for node in ast.walk(ast.Module([n for cell in cells for n in ast.parse(cell.source).body], [])):
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("asked", "published_numbers"):
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("sentence", "published_numbers"):
             found[node.targets[0].id] = ast.literal_eval(node.value)
     with torch.no_grad():
-        layers = theirs(torch.tensor([tokenizer.encode(found["asked"]).ids]), output_hidden_states=True).hidden_states
+        layers = theirs(torch.tensor([tokenizer.encode(found["sentence"]).ids]), output_hidden_states=True).hidden_states
     numbers = torch.stack([layer[0, 2, :3] for layer in layers])
     assert torch.allclose(numbers, torch.tensor(found["published_numbers"]), atol=6e-5, rtol=0)
 
 
 TOKENS = ["[CLS]", "a", "b", "a", "[SEP]"]
 LOOKS = {                                                    # maps of which every score is known
-    "previous": torch.eye(5).roll(-1, 1), "next": torch.eye(5).roll(1, 1), "same word": torch.eye(5)[[0, 3, 0, 1, 0]],
+    "previous": torch.eye(5).roll(-1, 1), "next": torch.eye(5).roll(1, 1), "same": torch.eye(5)[[0, 3, 0, 1, 0]],
     "[SEP]": torch.eye(5)[[4] * 5], "[CLS]": torch.eye(5)[[0] * 5], "broad": torch.full((5, 5), 0.2),
 }
 
@@ -122,7 +124,7 @@ def test_scores_by_hand():
     entropy = -sum(p * math.log(p) for p in (0.5, 0.2, 0.3, 0.4, 0.6)) / 2 / math.log(4)
     for kind, wanted in (("previous", 0.6), ("next", 0.2), ("[SEP]", 0.15), ("[CLS]", 0.45), ("broad", entropy)):
         assert torch.allclose(scores[kind], torch.tensor([wanted, wanted])), kind
-    assert scores["same word"].isnan().all()
+    assert scores["same"].isnan().all()
 
 
 def test_the_maps_are_those_of_the_reference_for_a_pair(ours, theirs, tokenizer):
