@@ -98,7 +98,7 @@ def lesson_13():
 
 
 def lesson_15():
-    """One head of the published BERT that looks for the same word, and which of five sentences it finds for another one."""
+    """One head of the published BERT that looks for the same word, and which of four sentences it finds nearest to another one."""
     folder = fetch_bert("all-MiniLM-L6-v2")
     bert, tokenizer = load_bert(folder).bert, load_tokenizer(folder)
     found = tokenizer.encode("The old bridge is closed.", "Cars cross the new bridge.")
