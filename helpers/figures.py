@@ -157,7 +157,7 @@ def grid_of_maps(weights, axes, chosen=None, vmax=1.0, labels=None):
         ax.set(xticks=[], yticks=[])
         where = " ".join(f"{name} {i}" for name, i in zip(axes, index))
         title = where if columns < 7 else ".".join(map(str, index))
-        ax.set_title(f"{title}\n{labels[index]}" if named else title, fontsize=9, pad=3)
+        ax.set_title(f"{title}\n{labels[index]}" if named else title, fontsize=9, pad=3 if named else None)
         if chosen and list(index) == list(chosen):
             ax.spines[:].set(edgecolor="#D55E00", linewidth=2.5)
     picture.colorbar(image, ax=grid, label="weight")

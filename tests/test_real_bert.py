@@ -118,6 +118,15 @@ def test_a_head_of_one_kind_has_its_score_and_its_name(kind):
     assert head_names(many) == [[kind] * 3] * 2
 
 
+def test_a_name_is_for_what_a_head_does_with_the_weight_that_is_not_on_cls():
+    scores = {kind: torch.zeros(1, 5) for kind in LOOKS}
+    scores["[CLS]"] = torch.tensor([[0.75, 0.75, 0.35, 0.1, 0.1]])
+    scores["next"] = torch.tensor([[0.15, 0.05, 0.1, 0.1, 0.1]])           # 0.6, 0.2, ... of the rest
+    scores["broad"] = torch.tensor([[0.9, 0.9, 0.9, 0.9, 0.5]])
+    assert head_names(scores) == [["next", "[CLS]", "broad", "broad", ""]]
+    assert head_names(scores, least=0.8) == [["broad", "broad", "broad", "broad", ""]]
+
+
 def test_scores_by_hand():
     weights = torch.tensor([[9, 9, 9, 9], [5, 0, 2, 3], [4, 6, 0, 0], [9, 9, 9, 9.0]]) / 10
     scores = head_scores(weights.expand(2, 4, 4), ["[CLS]", "a", "b", "[SEP]"])
