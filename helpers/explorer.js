@@ -137,7 +137,21 @@ function build(model, el) {
     g.save(); g.translate(9, 2 + (T_q * cell) / 2); g.rotate(-Math.PI / 2); g.fillStyle = QUERY; g.fillText("queries", 0, 0); g.restore();
   }
 
-  const tile = document.createElement("canvas");
+  const tiles = new Map();                            // of each map that was in a grid, by where its weights start, a pixel a cell
+  function tileAt(start) {
+    if (!tiles.has(start)) {
+      const tile = Object.assign(document.createElement("canvas"), { width: T_k, height: T_q }), t = tile.getContext("2d");
+      const picture = t.createImageData(T_k, T_q), grey = palette([masked, masked])[0];
+      for (let i = 0; i < T_q * T_k; i++) {
+        const w = weights[start + i], c = Number.isNaN(w) ? grey : colors[clamp(Math.round((w / vmax) * 255), 0, 255)];
+        picture.data.set([...c, 255], 4 * i);
+      }
+      t.putImageData(picture, 0, 0);
+      tiles.set(start, tile);
+    }
+    return tiles.get(start);
+  }
+
   function drawGrid() {
     const columns = gridAxes.length === 2 ? gridAxes[1] : Math.ceil(Math.sqrt(gridAxes[0]));
     const rows = gridAxes.length === 2 ? gridAxes[0] : Math.ceil(gridAxes[0] / columns);
@@ -145,22 +159,15 @@ function build(model, el) {
     const line = 14, gap = 10, head = labels.length ? 2 + 2 * line : 16;
     const width = T_k * unit, height = T_q * unit, fixed = model.get("index").slice(0, sizes.length - gridAxes.length);
     const g = paper(map, Math.max(180, columns * (width + gap) + gap), rows * (height + gap + head) + gap);
-    Object.assign(tile, { width: T_k, height: T_q });
-    const t = tile.getContext("2d"), picture = t.createImageData(T_k, T_q), grey = palette([masked, masked])[0];
     g.imageSmoothingEnabled = false;
     g.textBaseline = "bottom"; g.textAlign = "left";
     places = [];
     for (let n = 0; n < gridAxes.reduce((a, b) => a * b); n++) {
       const row = Math.floor(n / columns), column = n % columns;
       const index = [...fixed, ...(gridAxes.length === 2 ? [row, column] : [n])], start = at(index);
-      for (let i = 0; i < T_q * T_k; i++) {
-        const w = weights[start + i], c = Number.isNaN(w) ? grey : colors[clamp(Math.round((w / vmax) * 255), 0, 255)];
-        picture.data[4 * i] = c[0]; picture.data[4 * i + 1] = c[1]; picture.data[4 * i + 2] = c[2]; picture.data[4 * i + 3] = 255;
-      }
-      t.putImageData(picture, 0, 0);
       const x = gap + column * (width + gap), y = gap + head + row * (height + gap + head);
       const chosen = index.every((i, axis) => i === model.get("index")[axis]);
-      g.drawImage(tile, x, y, width, height);
+      g.drawImage(tileAt(start), x, y, width, height);
       if (anyMasked && unit >= 4) {                   // grey alone is not a cue for everyone
         g.lineWidth = 0.5; g.strokeStyle = STROKE; g.beginPath();
         for (let i = 0; i < T_q * T_k; i++) if (Number.isNaN(weights[start + i])) {
