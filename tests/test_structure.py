@@ -19,6 +19,8 @@ IMPORTS = {
     "masking": {"text", "wordpiece"},
     "finetuning": {"bert", "text"},
     "checkpoints": {"bert", "loading", "wordpiece"},
+    "hub": {"checkpoints", "corpora"},
+    "inside": {"recording", "text"},
     "decoding": {"text"},
     "answers": {"decoding", "text", "transformer"},
     "fonts": {"corpora"},
@@ -35,8 +37,9 @@ IMPORTS = {
     "figures": {"pictures"},
     "controls": {},
     "widgets": {"controls", "figures", "pictures"},
-    "previews": {"answers", "attention", "checkpoints", "corpora", "decoding", "figures", "fonts", "kernels", "loading", "masking",
-                 "masks", "positions", "previews", "recording", "recurrent", "text", "training", "transformer", "weights"},
+    "previews": {"answers", "attention", "checkpoints", "corpora", "decoding", "figures", "fonts", "hub", "inside", "kernels",
+                 "loading", "masking", "masks", "positions", "previews", "recording", "recurrent", "text", "training",
+                 "transformer", "weights"},
     "checks": {"checks"},
 }
 MODULES = [path for path in sorted((ROOT / "helpers").rglob("*.py")) if path.name != "__init__.py" or path.parent.name == "checks"]

@@ -85,6 +85,50 @@ def test_explorer_takes_other_names_for_its_axes():
     assert list(explorer.index) == [1, 0] and "epoch=0|1" in repr(explorer)
 
 
+def test_labels_name_the_maps_in_every_picture(unmoved):
+    labels = [["previous", "", "next"], ["", "same word", "broad"]]
+    explorer = AttentionExplorer(WEIGHTS, labels=labels)
+    assert list(explorer.labels) == ["previous", "", "next", "", "same word", "broad"]
+    assert pixels(explorer.picture()) != unmoved and "layer 0, head 0: previous" in explorer.picture().alt
+    explorer.move(head=1)
+    assert "layer 0, head 1: 0 to 0" in explorer.picture().alt
+    explorer.move(grid=True)
+    assert pixels(explorer.picture()) != pixels(AttentionExplorer(WEIGHTS, head=1, grid=True).picture())
+
+
+@pytest.mark.parametrize("labels", [["a", "b"], [["a", "b"], ["c", "d"]], [["a", "b", "c"]], "ab"])
+def test_labels_that_do_not_fit_are_refused(labels):
+    with pytest.raises(ValueError, match="labels of shape .* for weights of shape \\[2, 3, 4, 5\\]: each map needs one"):
+        AttentionExplorer(WEIGHTS, labels=labels)
+
+
+def read(text, other=""):
+    """As many equal weights as there are words, for an explorer."""
+    words = f"{text} {other}".split()
+    if not words:
+        raise ValueError("type a <word>")
+    return {"weights": torch.full((2, 3, len(words), len(words)), 1 / len(words)), "query_tokens": words, "key_tokens": words}
+
+
+def test_what_is_typed_is_read_and_shown():
+    explorer = AttentionExplorer.of_texts(read, text="one two three four", other="five")
+    explorer.move(layer=1, query=4, key=3)
+    before = pixels(explorer.picture())
+    explorer.texts = {"text": "only", "other": "two"}
+    assert explorer.ranges == {"layer": range(2), "head": range(3), "query": range(2), "key": range(2), "grid": [False, True]}
+    assert (list(explorer.index), explorer.query, explorer.key, list(explorer.query_tokens)) == ([1, 0], 1, 1, ["only", "two"])
+    assert len(explorer.weights) == 4 * 2 * 3 * 2 * 2 and pixels(explorer.picture()) != before
+
+
+def test_what_cannot_be_read_gets_a_message_and_changes_nothing():
+    explorer = AttentionExplorer.of_texts(read, text="one two", other="")
+    before = explorer.weights, pixels(explorer.picture())
+    explorer.texts = {"text": "", "other": ""}
+    assert explorer.message == "type a <word>" and (explorer.weights, pixels(explorer.picture())) == before
+    explorer.texts = {"text": "three", "other": ""}
+    assert explorer.message == "" and list(explorer.key_tokens) == ["three"]
+
+
 def test_explorer_sends_hidden_cells_as_nan():
     mask = torch.ones(4, 5, dtype=torch.bool).tril(1)
     explorer = AttentionExplorer(WEIGHTS, mask=mask)

@@ -1,8 +1,12 @@
 """Lessons from 12 on: BERT."""
+import textwrap
+
 from matplotlib.patches import FancyBboxPatch
 
 from helpers import figures
 from helpers.checkpoints import load_bert, load_tokenizer
+from helpers.hub import fetch_bert
+from helpers.inside import maps_of, sentence_vectors
 from helpers.loading import SHIPPED
 from helpers.masking import fill_gaps
 
@@ -92,4 +96,23 @@ def lesson_13():
         figures.draw_bars(ax, probabilities, pieces, vmax=most)
         ax.set_title(text, fontsize=10)
         ax.set(xlabel="probability", ylabel="")
+    return picture
+
+
+def lesson_15():
+    """One head of the published BERT that looks for the same word, and which of four sentences it finds nearest to another one."""
+    folder = fetch_bert("all-MiniLM-L6-v2")
+    bert, tokenizer = load_bert(folder).bert, load_tokenizer(folder)
+    found = tokenizer.encode("The old bridge is closed.", "Cars cross the new bridge.")
+    asked, answers = "Delayed flight", ["Our plane landed two hours late.", "She cooked pasta for dinner.",
+                                        "The cat is sleeping on the sofa.", "It will rain all day tomorrow."]
+    first, *others = sentence_vectors(bert, tokenizer, [asked, *answers])
+    picture, (left, right) = figures.panels(9.2, 3.8, 1, 2, width_ratios=[5, 4], alt=(
+        "Left: a map of one head on two sentences: each bridge looks at the other one, and words without a twin look at [CLS]. "
+        "Right: cosines of four sentences with the words Delayed flight; the plane that landed late is far ahead."))
+    image = figures.draw_map(left, maps_of(bert, found)[2, 9], found.tokens, found.tokens, numbers=False)
+    picture.colorbar(image, ax=left, label="weight")
+    left.set_title("layer 2, head 9")
+    figures.draw_bars(right, [max(0, float(first @ other)) for other in others], [textwrap.fill(text, 20) for text in answers])
+    right.set(xlabel="cosine", ylabel="", title=f'nearest to "{asked}"')
     return picture

@@ -13,6 +13,8 @@ from helpers import figures
 from helpers.widgets import AttentionExplorer, explore
 AttentionExplorer((2 * torch.randn(16, 16, 16)).softmax(-1))""",
     "AttentionExplorer((2 * torch.randn(16, 16, 16)).softmax(-1), grid=True)",
+    """labels = [["previous", "next", "same word", "broad"] * 3] * 6
+AttentionExplorer((2 * torch.randn(6, 12, 24, 24)).softmax(-1), labels=labels, grid=True)""",
     """x = torch.linspace(0, 5, 50)
 picture, (left, right) = figures.panels(9, 3.4, 1, 2)
 points, curve = figures.draw_lines(left, {"average": (x, x.sin())}, "x", "y", points=(x, x.sin()))
@@ -86,7 +88,8 @@ def report(what, times, limit):
 
 
 @pytest.mark.parametrize(("cell", "what", "limit"), [
-    (0, "explorer, one map of 16 x 16", 20), (1, "explorer, grid of 16 such maps", 40)])
+    (0, "explorer, one map of 16 x 16", 20), (1, "explorer, grid of 16 such maps", 40),
+    (2, "explorer, grid of 72 maps of 24 x 24 with labels", 60)])
 def test_explorer(notebook, cell, what, limit):
     part = notebook.cell(cell)
     slider, canvas = part.locator("input[type=range]").first, part.locator("canvas.map")
@@ -94,7 +97,7 @@ def test_explorer(notebook, cell, what, limit):
 
 
 @pytest.mark.parametrize(("cell", "what", "limit"), [
-    (2, "explore, two panels, what moves redrawn", 150), (3, "explore, two panels, all redrawn", 600)])
+    (3, "explore, two panels, what moves redrawn", 150), (4, "explore, two panels, all redrawn", 600)])
 def test_explore(notebook, cell, what, limit):
     part = notebook.cell(cell)
     handle, image = part.locator(".noUi-handle"), part.locator("img")
@@ -108,7 +111,7 @@ def test_explore(notebook, cell, what, limit):
 
 
 def test_dragging_leaves_no_queue(notebook):
-    part = notebook.cell(2)
+    part = notebook.cell(3)
     handle, image = part.locator(".noUi-handle"), part.locator("img")
     times = []
     for goal in (0.9, 0.1, 0.8, 0.2):

@@ -9,13 +9,25 @@ CELL = """import torch
 from helpers.widgets import AttentionExplorer
 weights = (torch.arange(2 * 3 * 4 * 5).reshape(2, 3, 4, 5) % 100) / 100.0
 mask = torch.ones(4, 5, dtype=torch.bool).tril(1)
-explorer = AttentionExplorer(weights, "a b c d".split(), "v w x y z".split(), mask=mask)
+first = AttentionExplorer(weights, "a b c d".split(), "v w x y z".split(), mask=mask)
+first"""
+
+
+TYPED = """
+def read(text):
+    if not text.split():
+        raise ValueError("type a word")
+    weights = torch.ones(6, 12, len(text.split()), len(text.split())) / len(text.split())
+    labels = [["first" if (layer, head) == (0, 0) else "" for head in range(12)] for layer in range(6)]
+    return {"weights": weights, "query_tokens": text.split(), "key_tokens": text.split(), "labels": labels}
+explorer = AttentionExplorer.of_texts(read, text="one two three")
 explorer"""
 
 
 @pytest.fixture
 def notebook(server, folder, browser):
-    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL)], metadata={"kernelspec": KERNEL}),
+    cells = [nbformat.v4.new_code_cell(CELL), nbformat.v4.new_code_cell(TYPED)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL}),
                    folder / "explorer.ipynb")
     with open_notebook(browser, server, "explorer.ipynb") as notebook:
         notebook.asked = []
@@ -48,9 +60,9 @@ def test_it_shows_the_exact_weight_and_works_on_the_grid(notebook):
     notebook.press(sliders.nth(1), "End")
     notebook.press(sliders.nth(2), "ArrowRight")
     wait_for(readout, "layer 1, head 2, query “b” → key “v”: 0.0500")
-    wait_until(lambda: say(notebook, "print(explorer.index, explorer.query)") == "[1, 2] 1", 5, lambda: "Python was not told")
+    wait_until(lambda: say(notebook, "print(first.index, first.query)") == "[1, 2] 1", 5, lambda: "Python was not told")
 
-    say(notebook, "explorer.move(layer=0, head=1)")
+    say(notebook, "first.move(layer=0, head=1)")
     wait_for(readout, "layer 0, head 1")
     notebook.press(canvas, "ArrowDown")
     notebook.press(canvas, "ArrowRight")
@@ -66,7 +78,32 @@ def test_it_shows_the_exact_weight_and_works_on_the_grid(notebook):
     canvas.click(position={"x": 20, "y": 40})
     wait_for(readout, "layer 0, head 0")
     notebook.wait_change(canvas, grid)
-    wait_until(lambda: say(notebook, "print(explorer.index, explorer.grid)") == "[0, 0] True", 5, lambda: "Python was not told")
+    wait_until(lambda: say(notebook, "print(first.index, first.grid)") == "[0, 0] True", 5, lambda: "Python was not told")
+
+
+def test_what_is_typed_is_shown_in_its_place(notebook):
+    part = notebook.cell(1)
+    readout, box, slider = part.locator(".readout"), part.locator("input[type=text]"), part.locator("input[type=range]")
+    wait_for(readout, "layer 0, head 0 (first), query “one” → key “one”: 0.3333")
+    notebook.press(slider.nth(2), "End")
+    wait_for(readout, "query “three” → key “one”")
+    part.locator("input[type=checkbox]").check()
+    before = notebook.fingerprint(part.locator("canvas.map"))
+    box.fill("four five")
+    box.press("Enter")
+    wait_for(readout, "layer 0, head 0 (first), query “five” → key “four”: 0.5000")
+    notebook.wait_change(part.locator("canvas.map"), before)
+    assert box.input_value() == "four five" and part.locator("input[type=checkbox]").is_checked()
+    box.fill(" ")
+    box.press("Enter")
+    wait_for(part.locator(".message"), "type a word")
+    wait_for(readout, "query “five”")
+    box.fill("six")
+    box.press("Enter")
+    wait_for(readout, "query “six” → key “six”: 1.0000")
+    wait_until(lambda: not part.locator(".message").inner_text(), 5, lambda: "the message stays")
+    notebook.press(slider.nth(1), "ArrowRight")
+    wait_for(readout, "layer 0, head 1, query “six”")
 
 
 def test_nothing_outside_this_machine_is_asked_for(notebook):
