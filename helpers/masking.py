@@ -17,9 +17,9 @@ def hide_words(ids, special, mask_id, vocab_size, share=0.15, generator=None):
     """Choose words, hide most of them: ids [B, T] to (ids [B, T], positions [B, P], words [B, P]).
 
     Of each row, `share` of the tokens that are not among the ids `special` are chosen, one at
-    least. Of these 80 % become mask_id, 10 % any word, and 10 % stay. positions says where they
-    are, words what was there; rows with fewer than P are filled up with position 0 and `<pad>`.
-    Raises ValueError for a row with nothing to hide, and a share that is none.
+    least. Of these 80 % become mask_id, 10 % a random word, and 10 % stay. positions says where
+    they are, words what was there; rows with fewer than P end in position 0 and `[PAD]`.
+    Raises ValueError for a row with nothing to hide, and for a share outside 0 to 1.
     """
     if not 0 <= share <= 1:
         raise ValueError(f"share={share}: it needs to be from 0 to 1")
@@ -28,9 +28,9 @@ def hide_words(ids, special, mask_id, vocab_size, share=0.15, generator=None):
     counts = (share * real.sum(1)).round().long().clamp(min=1)             # [B]
     if not real.any(1).all():
         raise ValueError(f"row {int(real.any(1).long().argmin())} has no word that could be hidden")
-    dice = torch.rand(ids.shape, generator=generator).masked_fill(~real, 2.0)
+    numbers = torch.rand(ids.shape, generator=generator).masked_fill(~real, 2.0)
     P = int(counts.max())
-    positions = dice.argsort(1)[:, :P]                                     # [B, P]
+    positions = numbers.argsort(1)[:, :P]                                  # [B, P]
     words = ids.gather(1, positions)
     fill = torch.rand(words.shape, generator=generator)
     ordinary = torch.arange(vocab_size)[~torch.isin(torch.arange(vocab_size), special)]
@@ -86,11 +86,11 @@ def join(first, second, cls, sep, max_len):
     return [cls, *first, sep, *second, sep], [0] * (len(first) + 2) + [1] * (len(second) + 1)
 
 
-def pretraining_batches(pairs, tokenizer, batch_size, steps, max_len=128, seed=0):
+def pretraining_batches(pairs, tokenizer, batch_size, steps, max_len=128, seed=0, share=0.15):
     """`steps` batches of (ids, lengths, segments, positions, words, is_next), as `hide_words` and `SentencePairs` make them.
 
     pairs: SentencePairs, whose ids are those of the tokenizer. Pairs of like length stand together; each pass over them draws
-    new pairs, hides other words, and is shuffled anew, from the seed. Raises ValueError for a batch_size below 1.
+    new pairs, hides `share` of the words anew, and is shuffled, all from the seed. Raises ValueError for a batch_size below 1.
     """
     if batch_size < 1:
         raise ValueError(f"batch_size={batch_size}: it needs to be at least 1")
@@ -104,7 +104,7 @@ def pretraining_batches(pairs, tokenizer, batch_size, steps, max_len=128, seed=0
         for group in groups_of_like_length([len(ids) for ids, _, _ in drawn], batch_size, in_a_pass, seed):
             rows, segments, is_next = zip(*(drawn[i] for i in group))
             ids, lengths = pad(rows)
-            hidden, positions, words = hide_words(ids, special, mask, tokenizer.get_vocab_size(), generator=generator)
+            hidden, positions, words = hide_words(ids, special, mask, tokenizer.get_vocab_size(), share, generator)
             yield hidden, lengths, pad(segments)[0], positions, words, torch.tensor(is_next).long()
         steps -= in_a_pass
 

@@ -46,7 +46,7 @@ def sentences(seed=0, paragraphs=40, repeat=False):
 
 
 def test_the_shares():
-    """15 % are chosen; of these 80 % are hidden, 10 % any word, 10 % as they were."""
+    """15 % are chosen; of these 80 % are hidden, 10 % a random word, 10 % as they were."""
     ids = torch.randint(5, VOCAB, (2000, 100), generator=seeded(0))
     hidden, positions, words = hide_words(ids, SPECIALS, MASK, VOCAB, generator=seeded(1))
     assert positions.shape == words.shape == (2000, 15)
@@ -194,6 +194,12 @@ def test_batches(tokenizer):
     assert not (other[0].shape == batches[0][0].shape and torch.equal(other[0], batches[0][0]))
     with pytest.raises(ValueError, match="batch_size=0"):
         next(pretraining_batches(pairs, tokenizer, 0, 1))
+
+
+@pytest.mark.parametrize("share", [0.15, 0.4, 1.0])
+def test_batches_with_another_share_hidden(tokenizer, share):
+    for _, lengths, _, _, words, _ in pretraining_batches(SentencePairs(sentences()), tokenizer, 8, 5, share=share):
+        assert (words != PAD).sum(1).tolist() == [max(1, round(share * (n - 3))) for n in lengths.tolist()]
 
 
 def test_a_batch_is_what_join_and_hide_words_make(tokenizer):

@@ -59,8 +59,8 @@ def lesson_14():
         ("two texts: a class, or a number", ["[CLS]", "it", "opens", "two", "[SEP]", "it", "opens", "some", "[SEP]"], 5,
          {0: "follows"}),
         ("a tag for each word", ["[CLS]", "call", "the", "print", "##er", "[SEP]"], 6, {1: "word", 2: "word", 3: "name"}),
-        ("a span: where it starts, where it ends", ["[CLS]", "opens", "what", "?", "[SEP]", "it", "opens", "the", "file", "[SEP]"], 5,
-         {7: "start", 8: "end"}),
+        ("a span: where it starts, where it ends", ["[CLS]", "opens", "what", "?", "[SEP]", "it", "opens", "the", "file", "[SEP]"],
+         5, {7: "start", 8: "end"}),
     ]
     picture, axes = figures.panels(9.2, 4.6, 2, 2, alt=(
         "Four times a BERT with one small head. One text: the vector of [CLS] gives a class. Two texts: the same, with two colours "
