@@ -38,7 +38,7 @@ def with_digits(x, digits, rounding=torch.round):
 generator = torch.Generator().manual_seed(16)
 output_a, output_b = torch.randn(2, 4, 3, generator=generator)
 lse_a, lse_b = torch.tensor([0.0, 2.0, -1.0, 5.0]), torch.tensor([0.0, 1.0, 3.0, 4.5])
-numbers = torch.tensor([0.0, 1.0, -1.00390625, 1.01171875, 3.14159, -257.0, 0.001, 123456.0, 0.3, -7e-5])
+numbers = torch.tensor([0.0, 1.0, -1.00390625, 1.00390625, 1.01171875, 3.14159, 257.0, -257.0, 0.001, 123456.0, 0.3, -7e-5])
 
 EXERCISES = {
     "merge": Exercise(
@@ -68,6 +68,8 @@ EXERCISES = {
                 lambda x, digits: with_digits(x, digits + 1),
             "one digit too few: the first 1 counts as a digit here":
                 lambda x, digits: with_digits(x, digits - 1),
+            "a tie always goes up here; it needs to go to the even one, as torch.round does":
+                lambda x, digits: with_digits(x, digits, lambda v: (v + 0.5).floor()),
             "a tie goes away from 0 here; it needs to go to the even one, as torch.round does":
                 lambda x, digits: with_digits(x, digits, lambda v: v.sign() * (v.abs() + 0.5).floor()),
         }),

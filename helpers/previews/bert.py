@@ -108,7 +108,7 @@ def lesson_15():
                                         "The cat is sleeping on the sofa.", "It will rain all day tomorrow."]
     first, *others = sentence_vectors(bert, tokenizer, [asked, *answers])
     picture, (left, right) = figures.panels(9.2, 3.8, 1, 2, width_ratios=[5, 4], alt=(
-        "Left: a map of one head on two sentences: each bridge looks at the other one, and words without a twin look at [CLS]. "
+        "Left: a map of one head on two sentences: each bridge looks at the other one, and most other pieces look at [CLS]. "
         "Right: cosines of four sentences with the words Delayed flight; the plane that landed late is far ahead."))
     image = figures.draw_map(left, maps_of(bert, found)[2, 9], found.tokens, found.tokens, numbers=False)
     picture.colorbar(image, ax=left, label="weight")
