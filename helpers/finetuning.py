@@ -44,7 +44,7 @@ def pieces_of(found, start, end):
     """(first, last): the pieces of the second text that hold its characters from start to end."""
     first, last = found.char_to_token(start, 1), found.char_to_token(end - 1, 1)
     if first is None or last is None or not start < end:
-        raise ValueError(f"the answer from character {start} to {end} has no piece of the passage at both ends")
+        raise ValueError(f"no piece of the passage at both ends of the answer, {start} to {end}")
     return first, last
 
 
@@ -79,9 +79,12 @@ def tag_loss(model, ids, lengths, segments, labels):
 
 
 def span_loss(model, ids, lengths, segments, labels):
-    """The mean loss of both ends, by a BertTagger with two tags, labels [B, 2], over the tokens of the second text: a number."""
-    scores = model(ids, lengths, segments).masked_fill((segments == 0).unsqueeze(2), -torch.inf)
-    return F.cross_entropy(scores, labels)                   # each column of [B, T, 2] is a choice among T
+    """The mean loss of both ends, by a BertTagger with two tags, labels [B, 2]: a number.
+
+    Each end is a choice among the tokens of the second text.
+    """
+    scores = model(ids, lengths, segments)                   # [B, T, 2], a column for each end
+    return F.cross_entropy(scores.masked_fill((segments == 0).unsqueeze(2), -torch.inf), labels)
 
 
 @torch.no_grad()
