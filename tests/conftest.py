@@ -1,7 +1,12 @@
 """One thread for each kernel, and one more cell for each lesson."""
 import os
+import pathlib
+
+import pytest
 
 import labs
+from helpers.corpora.published import CACHE
+from notebooks import ROOT
 
 # Before any kernel starts: two kernels that fight over two cores with two threads each take ten times as long.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -9,3 +14,15 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 def pytest_collection_modifyitems(items):
     labs.add_to(items)
+
+
+@pytest.fixture
+def published(monkeypatch):
+    """Makes a folder that holds a published file the cache, and returns the file's path; skips the test where there is none."""
+    def use(file):
+        folder = pathlib.Path(os.environ.get(CACHE) or ROOT.parent / "shared" / "data")
+        if not (folder / file).exists():
+            pytest.skip(f"{file} is not here: {CACHE} names the folder that holds it")
+        monkeypatch.setenv(CACHE, str(folder))
+        return folder / file
+    return use

@@ -1,7 +1,5 @@
 """Chinese couplets: those that the project makes, and those that were published."""
 import hashlib
-import os
-import pathlib
 import unicodedata
 from collections import Counter
 
@@ -9,7 +7,6 @@ import pytest
 
 from helpers.corpora import couplets
 from helpers.corpora.couplets import GLOSS, GROUPS, LEXICON, OPPOSITES, PATTERNS, PINYIN, load_couplets, make_couplets, transcribe
-from notebooks import ROOT
 
 TONES = "\u0304\u0301\u030c\u0300"                      # the marks of ā á ǎ à
 WORD_GROUPS = [group for groups in GROUPS.values() for group in groups]
@@ -126,11 +123,8 @@ def test_transcribe(text, letters):
     assert transcribe(text) == letters
 
 
-def test_published_couplets(monkeypatch):
-    folder = pathlib.Path(os.environ.get("ATTENTION_COURSE_CACHE") or ROOT.parent / "shared" / "data")
-    if not (folder / "couplet" / "in.txt").exists():
-        pytest.skip("the published couplets are not here: ATTENTION_COURSE_CACHE names the folder that holds couplet/in.txt")
-    monkeypatch.setenv("ATTENTION_COURSE_CACHE", str(folder))
+def test_published_couplets(published):
+    published("couplet/in.txt")
     pairs = load_couplets("published")
     assert len(pairs) == 60_000 and pairs[2] == ("万花深处松千尺", "群鸟喧时鹤一声")
     assert all(len(first) == len(second) > 0 and not set(first + second) & set(" \n") for first, second in pairs)

@@ -22,7 +22,7 @@ from helpers.corpora.documentation import (
 )
 from helpers.corpora.sentiment import load_sentiment
 from helpers.text import split_words
-from notebooks import ROOT
+from helpers.weights.fine_tuning import naive_bayes
 
 
 @pytest.fixture(scope="module")
@@ -229,20 +229,9 @@ def test_a_label_says_where_the_sentence_stands(library):
 
 
 def test_words_tell_the_library(labelled):
-    """Counts of words, add-one smoothed, are right about most sentences that they were not taken from, and far from all."""
-    held_out, counts = labelled[:1000], [collections.Counter() for _ in LIBRARIES]
-    for sentence, label in labelled[1000:]:
-        counts[label].update(split_words(sentence))
-    totals = [sum(count.values()) for count in counts]
-    vocabulary = len(set().union(*counts))
-
-    def likelihood(words, label):
-        score = 1.0
-        for word in words:
-            score *= (counts[label][word] + 1) / (totals[label] + vocabulary) * vocabulary
-        return score
-    guesses = [max(range(len(LIBRARIES)), key=lambda label: likelihood(split_words(s), label)) for s, _ in held_out]
-    assert 0.5 < sum(guess == label for guess, (_, label) in zip(guesses, held_out)) / len(held_out) < 0.95
+    """Counts of words are right about most sentences that they were not taken from, and far from all."""
+    examples = [(split_words(sentence), label) for sentence, label in labelled]
+    assert 0.5 < naive_bayes(examples[1000:], examples[:1000]) < 0.95
 
 
 def test_a_bad_number_is_refused():
@@ -303,11 +292,8 @@ def cache(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_sst2_has_its_published_numbers(monkeypatch):
-    folder = pathlib.Path(os.environ.get("ATTENTION_COURSE_CACHE") or ROOT.parent / "shared" / "data")
-    if not (folder / "sst2" / "train.tsv").exists():
-        pytest.skip("SST-2 is not here: ATTENTION_COURSE_CACHE names the folder that holds sst2/train.tsv")
-    monkeypatch.setenv("ATTENTION_COURSE_CACHE", str(folder))
+def test_sst2_has_its_published_numbers(published):
+    published("sst2/train.tsv")
     train, dev = load_sentiment("sst2")
     assert [len(train), len(dev)] == [60_614, 6_735]
     assert collections.Counter(label for _, label in train) == {1: 33_828, 0: 26_786}

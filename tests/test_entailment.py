@@ -1,9 +1,6 @@
 """Premise and hypothesis: the label follows from both texts, and from neither alone."""
 import collections
 import hashlib
-import math
-import os
-import pathlib
 import re
 import zipfile
 
@@ -14,7 +11,7 @@ import requests
 from helpers.corpora import entailment
 from helpers.corpora.entailment import DEEDS, HELD_OUT, LABELS, THINGS, load_entailment, read_snli
 from helpers.text import split_words
-from notebooks import ROOT
+from helpers.weights.fine_tuning import naive_bayes, unshared
 
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
 WHOLES = {"program": "server client browser editor compiler parser debugger", "person": "user author reader owner caller"}
@@ -54,16 +51,8 @@ def follows(premise, hypothesis):
 
 
 def words_alone(train, test, words_of):
-    """How often counts of words, add-one smoothed, give the right label."""
-    counts = [collections.Counter() for _ in LABELS]
-    for example in train:
-        counts[example[2]].update(words_of(example))
-    totals, size = [sum(count.values()) for count in counts], len(set().union(*counts))
-
-    def likelihood(words, label):
-        return sum(math.log((counts[label][word] + 1) / (totals[label] + size)) for word in words)
-    guesses = [max(range(3), key=lambda label: likelihood(words_of(example), label)) for example in test]
-    return sum(guess == label for guess, (_, _, label) in zip(guesses, test)) / len(test)
+    """How often counts of words give the right label."""
+    return naive_bayes(*([(words_of(pair), pair[2]) for pair in pairs] for pairs in (train, test)))
 
 
 def test_every_label_follows_from_what_the_sentences_say(pairs):
@@ -104,14 +93,7 @@ def test_neither_sentence_alone_tells_nor_do_the_words_of_both(pairs):
 
 def test_to_count_the_words_that_only_one_sentence_has_is_not_enough(pairs):
     """What is told besides varies: were it always one thing, these two numbers alone would tell nine labels of ten."""
-    def counts(pair):
-        premise, hypothesis = (set(split_words(text)) for text in pair[:2])
-        return len(premise - hypothesis), len(hypothesis - premise)
-    labels = collections.defaultdict(collections.Counter)
-    for pair in pairs[0]:
-        labels[counts(pair)][pair[2]] += 1
-    right = sum(labels[counts(pair)].most_common(1)[0][0] == pair[2] for pair in pairs[1])
-    assert right / len(pairs[1]) < 0.7
+    assert words_alone(*pairs, lambda pair: [unshared(*pair[:2])]) < 0.7
 
 
 def test_contradictions_are_of_every_kind(pairs):
@@ -206,11 +188,8 @@ def test_both_layouts_are_read_and_pairs_without_a_label_left_out():
     ]
 
 
-def test_snli_has_its_published_numbers(monkeypatch):
-    folder = pathlib.Path(os.environ.get("ATTENTION_COURSE_CACHE") or ROOT.parent / "shared" / "data")
-    if not (folder / "snli_1.0" / "snli_1.0_train.txt").exists():
-        pytest.skip("SNLI is not here: ATTENTION_COURSE_CACHE names the folder that holds snli_1.0/snli_1.0_train.txt")
-    monkeypatch.setenv("ATTENTION_COURSE_CACHE", str(folder))
+def test_snli_has_its_published_numbers(published):
+    published("snli_1.0/snli_1.0_train.txt")
     train, dev = load_entailment("snli")
     assert [len(train), len(dev)] == [21_605, 9_842]
     assert collections.Counter(label for *_, label in dev) == {ENTAILMENT: 3329, CONTRADICTION: 3278, NEUTRAL: 3235}
@@ -218,10 +197,8 @@ def test_snli_has_its_published_numbers(monkeypatch):
     assert all(text and text == text.strip() for *texts, _ in train + dev for text in texts)
 
 
-def test_the_original_files_are_read_alike():
-    file = ROOT.parent / "shared" / "data" / "snli_1.0" / "original_format" / "snli_1.0_dev.txt"
-    if not file.exists():
-        pytest.skip("no file in the original layout is here")
+def test_the_original_files_are_read_alike(published):
+    file = published("snli_1.0/original_format/snli_1.0_dev.txt")
     assert read_snli(file.read_text(encoding="utf-8"))[1] == (
         "Two women are embracing while holding to go packages.", "Two woman are holding packages.", ENTAILMENT)
 

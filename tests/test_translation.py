@@ -1,7 +1,5 @@
 """English-French pairs: what a French teacher would check, by rules that know nothing of the grammar."""
 import hashlib
-import os
-import pathlib
 import re
 from collections import Counter
 
@@ -15,7 +13,6 @@ from helpers.text import split_words
 PAIRS = load_translation()
 FRENCH = [fr for _, fr in PAIRS]
 TOKENS = [split_words(fr) for fr in FRENCH]
-REAL = pathlib.Path(os.environ.get("ATTENTION_COURSE_CACHE") or pathlib.Path(__file__).parents[2] / "shared" / "data")
 
 GENDER = {"masculine": "garçon enfant homme professeur ami frère chat chien cheval oiseau œuf gâteau livre sac chapeau bateau "
                        "hôpital château jardin parc arbre",
@@ -242,11 +239,8 @@ def test_columns_and_strange_spaces_of_the_published_file(monkeypatch):
 
 
 @pytest.fixture
-def real(monkeypatch):
-    if not (REAL / "fra-eng" / "fra.txt").exists():
-        pytest.skip(f"the published pairs are not in {REAL}")
-    monkeypatch.setenv("ATTENTION_COURSE_CACHE", str(REAL))
-    return REAL / "fra-eng" / "fra.txt"
+def real(published):
+    return published("fra-eng/fra.txt")
 
 
 def test_the_published_pairs(real):

@@ -13,7 +13,7 @@ import random
 import re
 from typing import NamedTuple
 
-from helpers.corpora.published import read_published
+from helpers.corpora.published import ARCHIVE, read_published
 
 LABELS = ["entailment", "neutral", "contradiction"]
 
@@ -24,9 +24,8 @@ PUBLISHED = {
     "snli_1.0/snli_1.0_dev.txt": {"30551b56a04d2d7a72b423024df0f4df9905ef0d6100d7fed392d562f252a6f4": 1_232_882},
 }
 URL = "https://nlp.stanford.edu/projects/snli/snli_1.0.zip"
+ADVICE = ARCHIVE.format(URL)
 CHECKSUM = "sha256:afb3d70a5af5d8de0d9d81e2637e0fb8c22d1235c2749d83125ca43dab0dbd3e"
-ADVICE = (f"Move it away, and put the whole archive beside it instead, {URL}, as it is: that is read without unpacking, and "
-          "fetched by the next call where there is a network.")
 
 # Who does it: what all of them are called, then some of them. To what it is done, likewise, each as one and as several; what can be
 # told of that, in pairs of opposites; what is done to it, and the opposite.

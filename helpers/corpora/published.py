@@ -8,6 +8,8 @@ import pooch
 import requests
 
 CACHE = "ATTENTION_COURSE_CACHE"                     # names another cache folder, one that a class shares, say
+ARCHIVE = ("Move it away, and put the whole archive beside it instead, {}, as it is: that is read without unpacking, and "
+           "fetched by the next call where there is a network.")                       # advice, of the archive's address
 
 
 def cache_folder():

@@ -1,7 +1,7 @@
 """WikiText-2: good and featured articles of Wikipedia to pretrain on (Merity et al. 2017), CC BY-SA, in the published layout."""
 import re
 
-from helpers.corpora.published import read_published
+from helpers.corpora.published import ARCHIVE, read_published
 
 # The sha256 of each file, and its bytes. The archive has a checksum of its own; known here besides are its validation text,
 # and in place of its training text the first 154 articles of WikiText-103's.
@@ -10,9 +10,8 @@ PUBLISHED = {
     "wikitext-2/wiki.valid.tokens": {"f0737ed31fc1329026e95cb8b98e19c2a182c39c240ab909dc31abf2f8af58e8": 1_121_681},
 }
 URL = "https://wikitext.smerity.com/wikitext-2-v1.zip"
+ADVICE = ARCHIVE.format(URL)
 CHECKSUM = "sha256:92675f1d63015c1c8b51f1656a52d5bdbc33aafa60cc47a218a66e7ee817488c"
-ADVICE = (f"Move it away, and put the whole archive beside it instead, {URL}, as it is: that is read without unpacking, and "
-          "fetched by the next call where there is a network.")
 
 # A sentence ends at a mark that stands alone, or has a quotation mark or bracket at it, where another one can begin.
 SENTENCE_END = re.compile(r"""(?<= [.?!]|[.?!][")]) (?=["'(\[A-Z])""")

@@ -1,14 +1,13 @@
 """Lessons from 12 on: BERT."""
 import textwrap
 
-from matplotlib.patches import FancyBboxPatch
-
 from helpers import figures
 from helpers.checkpoints import load_bert, load_tokenizer
 from helpers.hub import fetch_bert
 from helpers.inside import maps_of, sentence_vectors
 from helpers.loading import SHIPPED
 from helpers.masking import fill_gaps
+from helpers.previews.boxes import draw_arrow, draw_box
 
 SEGMENTS = ("#BFE3F5", "#9FD8C4")                                      # of the first text, of the second
 
@@ -24,14 +23,6 @@ def lesson_12():
     ax.set(xlim=(-1.6, T - 0.3), ylim=(-0.6, 6.75))
     ax.axis("off")
 
-    def box(x, y, text, color, width=0.92, **style):
-        ax.add_patch(FancyBboxPatch((x - width / 2, y - 0.3), width, 0.6, boxstyle="round,pad=0,rounding_size=0.08",
-                                    facecolor=color, edgecolor="#777777", linewidth=0.8))
-        ax.text(x, y, text, ha="center", va="center", fontsize=9, **style)
-
-    def arrow(x, y, end, color):
-        ax.annotate("", (x, end), (x, y), arrowprops={"arrowstyle": "-|>", "color": color})
-
     for y, name in ((1.9, "pieces"), (0.95, "segments"), (0, "positions")):
         ax.text(-0.7, y, name, ha="right", va="center", weight="bold")
         if y:
@@ -39,14 +30,14 @@ def lesson_12():
     for t, piece in enumerate(pieces):
         segment = int(t >= len(first))
         for y, text in ((1.9, piece), (0.95, segment), (0, t)):
-            box(t, y, text, SEGMENTS[segment] if y else "white")
+            draw_box(ax, t, y, text, SEGMENTS[segment] if y else "white")
         used = piece in ("[CLS]", "[MASK]")
-        arrow(t, 2.25, 2.65, "#999999")
-        arrow(t, 4.3, 5.25 if used else 4.75, "black" if used else "#999999")
-    box((T - 1) / 2, 2.95, "add, normalise", "white", T - 0.08)
-    box((T - 1) / 2, 3.95, "encoder layers: every piece looks at every piece, on both sides", "white", T - 0.08)
-    box(0.55, 5.6, "does it follow?  yes", "white", 2.4, weight="bold")
-    box(5, 5.6, "which word?  key", "white", 2.2, weight="bold")
+        draw_arrow(ax, (t, 2.25), (t, 2.65))
+        draw_arrow(ax, (t, 4.3), (t, 5.25 if used else 4.75), "black" if used else "#999999")
+    draw_box(ax, (T - 1) / 2, 2.95, "add, normalise", width=T - 0.08)
+    draw_box(ax, (T - 1) / 2, 3.95, "encoder layers: every piece looks at every piece, on both sides", width=T - 0.08)
+    draw_box(ax, 0.55, 5.6, "does it follow?  yes", width=2.4, weight="bold")
+    draw_box(ax, 5, 5.6, "which word?  key", width=2.2, weight="bold")
     ax.text(0.55, 6.4, "next-sentence head", ha="center", va="center")
     ax.text(5, 6.4, "masked-word head", ha="center", va="center")
     return picture
@@ -70,16 +61,12 @@ def lesson_14():
         T = len(pieces)
         ax.set(xlim=(-0.6, T - 0.4), ylim=(-0.5, 3.3), title=title)
         ax.axis("off")
-        for y, width in ((0, None), (1.2, T - 0.08)):
-            for t, piece in enumerate(pieces) if width is None else [((T - 1) / 2, "BERT")]:
-                color = "white" if width else SEGMENTS[int(t >= second)]
-                ax.add_patch(FancyBboxPatch((t - (width or 0.92) / 2, y - 0.3), width or 0.92, 0.6, facecolor=color,
-                                            boxstyle="round,pad=0,rounding_size=0.08", edgecolor="#777777", linewidth=0.8))
-                ax.text(t, y, piece, ha="center", va="center", fontsize=9)
-        for t in range(T):
-            ax.annotate("", (t, 0.86), (t, 0.34), arrowprops={"arrowstyle": "-|>", "color": "#999999"})
+        draw_box(ax, (T - 1) / 2, 1.2, "BERT", width=T - 0.08)
+        for t, piece in enumerate(pieces):
+            draw_box(ax, t, 0, piece, SEGMENTS[int(t >= second)])
+            draw_arrow(ax, (t, 0.34), (t, 0.86))
         for t, answer in answers.items():
-            ax.annotate("", (t, 2.35), (t, 1.54), arrowprops={"arrowstyle": "-|>", "color": "black"})
+            draw_arrow(ax, (t, 1.54), (t, 2.35), "black")
             ax.text(t, 2.65, answer, ha="center", va="center", weight="bold")
     return picture
 

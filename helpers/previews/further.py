@@ -1,7 +1,6 @@
 """Lesson 16: what attention costs, and how processes share a batch."""
-from matplotlib.patches import FancyBboxPatch
-
 from helpers import figures
+from helpers.previews.boxes import draw_arrow, draw_box
 
 
 def lesson_16():
@@ -17,22 +16,14 @@ def lesson_16():
     right.set(xlim=(0, 10), ylim=(-0.2, 5.6))
     right.axis("off")
 
-    def box(x, y, text, color, width, height=0.7):
-        right.add_patch(FancyBboxPatch((x - width / 2, y - height / 2), width, height, facecolor=color, edgecolor="#777777",
-                                       boxstyle="round,pad=0,rounding_size=0.1", linewidth=0.8))
-        right.text(x, y, text, ha="center", va="center", fontsize=9)
-
-    def arrow(start, end):
-        right.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": "#777777"})
-
     for row, x in enumerate((2, 4, 6, 8)):
         color, center = ("#BFE3F5", "#9FD8C4")[row % 2], (2.5, 7.5)[row % 2]
-        box(x, 5.1, f"row {row}", color, 1.7)
-        arrow((x, 4.72), (center + (x - center) / 4, 3.95))
+        draw_box(right, x, 5.1, f"row {row}", color, 1.7, 0.7)
+        draw_arrow(right, (x, 4.72), (center + (x - center) / 4, 3.95))
     for rank, (x, color) in enumerate(((2.5, "#BFE3F5"), (7.5, "#9FD8C4"))):
-        box(x, 3.35, f"process {rank}:\nmodel, its gradients", color, 4, 1.1)
-        arrow((x, 2.77), (5 + (x - 5) / 2, 2.2))
-        arrow((5 + (x - 5) / 2, 1.4), (x, 0.83))
-        box(x, 0.4, "the same step", color, 4)
-    box(5, 1.8, "the average of all gradients", "white", 5.5)
+        draw_box(right, x, 3.35, f"process {rank}:\nmodel, its gradients", color, 4, 1.1)
+        draw_arrow(right, (x, 2.77), (5 + (x - 5) / 2, 2.2))
+        draw_arrow(right, (5 + (x - 5) / 2, 1.4), (x, 0.83))
+        draw_box(right, x, 0.4, "the same step", color, 4, 0.7)
+    draw_box(right, 5, 1.8, "the average of all gradients", "white", 5.5, 0.7)
     return picture

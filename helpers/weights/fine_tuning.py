@@ -1,12 +1,13 @@
 """Measures what pretraining is worth, for the four tasks of lesson 14: python -m helpers.weights.fine_tuning
 
-From the weights that ship, from scratch, and by counting alone (see `by_rule`), with 100 and 1,000 examples and three seeds, which
+From the weights that ship, from scratch, and by counting alone (see RULES), with 100 and 1,000 examples and three seeds, which
 choose the examples, what is random in the model, and the order. Writes fine_tuning.csv beside this file, in place of the one that
 is there; about six minutes on one core.
 """
 import csv
 import itertools
 import json
+import math
 import pathlib
 import random
 from collections import Counter, defaultdict
@@ -60,35 +61,26 @@ def by_model(task, known, tested, start, seed):
     return measure(finetuning.scores_of(model, tested), tested)
 
 
-def by_rule(task, known, tested):
-    """The score of who only counts.
+def by_words(known, tested):
+    """The share of texts whose class, of those known, is the one in which their words are most frequent."""
+    return naive_bayes(*([(split_words(text), label) for text, label in rows] for rows in (known, tested)))
 
-    One text: the words of each class (naive Bayes, as in lesson 10). Two texts: how many words each has that the other has not.
-    Each word: its most frequent tag, `word` for a new one. A span: an answer that was one before, and stands in the passage.
-    """
-    if task == "a span":
-        answers = [answer for answer, _ in Counter(passage[start:end].lower() for _, passage, start, end in known).most_common()]
-        found = [next((answer for answer in answers if answer in passage.lower()), "") for _, passage, *_ in tested]
-        return sum(one == passage[start:end].lower() for one, (_, passage, start, end) in zip(found, tested)) / len(tested)
-    if task == "each word":
-        seen = defaultdict(Counter)
-        for words, tags in known:
-            for word, tag in zip(words, tags):
-                seen[word][tag] += 1
-        pairs = [(max(seen[word], key=seen[word].get) if word in seen else 0, tag)
-                 for words, tags in tested for word, tag in zip(words, tags)]
-        return 2 * pairs.count((1, 1)) / sum(map(sum, pairs))
-    counted = [(split_words(row[0]) if task == "one text" else [unshared(*row[:2])], row[-1]) for row in known + tested]
+
+def by_numbers(known, tested):
+    """The share of pairs whose class is the most frequent one among pairs with as many words that are in one text alone."""
+    return naive_bayes(*([([unshared(one, other)], label) for one, other, label in rows] for rows in (known, tested)))
+
+
+def naive_bayes(known, tested):
+    """The share of `tested`, pairs of (things, label), for which counting things by label, one added to each, finds the label."""
     counts = defaultdict(Counter)
-    for things, label in counted[:len(known)]:
+    for things, label in known:
         counts[label].update(things)
-    vocabulary = len(set().union(*counts.values()))
+    different, totals = len(set().union(*counts.values())), {label: count.total() for label, count in counts.items()}
 
     def likelihood(label, things):
-        total = counts[label].total() + vocabulary
-        return torch.tensor([(counts[label][thing] + 1) / total for thing in things]).log().sum()
-    return sum(max(counts, key=lambda label: likelihood(label, things)) == wanted
-               for things, wanted in counted[len(known):]) / len(tested)
+        return sum(math.log((counts[label][thing] + 1) / (totals[label] + different)) for thing in things)
+    return sum(max(counts, key=lambda label: likelihood(label, things)) == wanted for things, wanted in tested) / len(tested)
 
 
 def unshared(one, other):
@@ -97,11 +89,32 @@ def unshared(one, other):
     return len(one - other), len(other - one)
 
 
+def by_tags(known, tested):
+    """The F1 of names, where each word has the tag that it had most often, and a new one is no name."""
+    seen = defaultdict(Counter)
+    for words, tags in known:
+        for word, tag in zip(words, tags):
+            seen[word][tag] += 1
+    pairs = [(max(seen[word], key=seen[word].get) if word in seen else 0, tag)
+             for words, tags in tested for word, tag in zip(words, tags)]
+    return 2 * pairs.count((1, 1)) / sum(map(sum, pairs))
+
+
+def by_answers(known, tested):
+    """The share of passages in which the right answer is the one that was most often one before, of those that stand there."""
+    answers = [answer for answer, _ in Counter(passage[start:end].lower() for _, passage, start, end in known).most_common()]
+    found = [next((answer for answer in answers if answer in passage.lower()), "") for _, passage, *_ in tested]
+    return sum(one == passage[start:end].lower() for one, (_, passage, start, end) in zip(found, tested)) / len(tested)
+
+
+RULES = {"one text": by_words, "two texts": by_numbers, "each word": by_tags, "a span": by_answers}
+
+
 def measured(task, known, tested):
     """(task, start, examples, seed, score) of all that is compared in one task."""
     for size, seed in itertools.product(STEPS, range(3)):
         some = random.Random(seed).sample(known, size)
-        yield task, "counting", size, seed, round(by_rule(task, some, tested), 4)
+        yield task, "counting", size, seed, round(RULES[task](some, tested), 4)
         for start in RATES:
             yield task, start, size, seed, round(by_model(task, some, tested, start, seed), 4)
 

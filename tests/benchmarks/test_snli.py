@@ -8,14 +8,14 @@ import time
 import pytest
 import torch
 
-from helpers.bert import Bert, BertClassifier
+from helpers.bert import BertClassifier
 from helpers.checkpoints import load_bert, load_tokenizer
 from helpers.corpora.entailment import LABELS, load_entailment
 from helpers.finetuning import accuracy, class_loss, finetuning_batches, scores_of, text_examples
+from helpers.loading import SHIPPED
 from helpers.training import one_cycle, train
-from notebooks import ROOT
+from helpers.weights.fine_tuning import untrained
 
-SHIPPED = ROOT / "helpers" / "weights" / "bert"
 PASSES, MOST = 6, 25_000                                     # with all 549,367 pairs the first of them count
 
 
@@ -25,23 +25,16 @@ def pairs():
         rows = load_entailment("snli")
     except FileNotFoundError as error:
         pytest.skip(str(error))
-    tokenizer = load_tokenizer(SHIPPED)
+    tokenizer = load_tokenizer(SHIPPED / "bert")
     tokenizer.enable_truncation(64)
     return [text_examples(tokenizer, some) for some in (rows[0][:MOST], rows[1])]
-
-
-def untrained():
-    table, layers = load_bert(SHIPPED).bert.embed, load_bert(SHIPPED).bert.encoder.layers
-    first = layers[0]
-    return Bert(table.words.num_embeddings, table.words.embedding_dim, first.self_attn.num_heads,
-                first.feed_forward.up.out_features, len(layers), len(table.positions.table))
 
 
 @pytest.mark.parametrize(("start", "lr", "threshold"), [("pretrained", 5e-4, 0.55), ("from scratch", 5e-4, 0.4)])
 def test_dev_accuracy(pairs, start, lr, threshold):
     known, dev = pairs
     torch.manual_seed(0)
-    model = BertClassifier(load_bert(SHIPPED).bert if start == "pretrained" else untrained(), len(LABELS))
+    model = BertClassifier(load_bert(SHIPPED / "bert").bert if start == "pretrained" else untrained(), len(LABELS))
     steps, started = PASSES * len(known) // 32, time.time()
     train(model, finetuning_batches(known, 32, steps), class_loss, lr, one_cycle(steps, warm=0.1), clip=1.0)
     share = accuracy(scores_of(model, dev), dev)
