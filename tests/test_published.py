@@ -2,15 +2,13 @@
 import hashlib
 import http.server
 import io
-import threading
 import zipfile
 from functools import partial
 
-import pooch
 import pytest
-import requests
 
 from helpers.corpora.published import cache_folder, read_published
+from sites import serve
 
 TEXT = "Go.\tVa\u202f!\nŒuf, été, 春\n"
 CONTENT = TEXT.encode("utf-8")
@@ -33,33 +31,17 @@ def cache(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def no_network(monkeypatch):
-    def fail(*args, **kwargs):
-        raise requests.ConnectionError("no route")
-    monkeypatch.setattr(pooch, "retrieve", fail)
-
-
-@pytest.fixture
-def site(tmp_path, monkeypatch):
+def site(tmp_path):
     """(folder, address): what is put in the folder can be fetched."""
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     folder = tmp_path / "site"
     folder.mkdir()
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *args):
-            pass
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield folder, f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+    with serve(http.server.SimpleHTTPRequestHandler, directory=folder) as address:
+        yield folder, address
 
 
-def test_a_good_copy_is_read_without_a_network_every_character_kept(cache, no_network):
+def test_a_good_copy_is_read_without_a_network_every_character_kept(cache):
     (cache / "a.txt").write_bytes(CONTENT)
-    assert read_published("pairs/a.txt", SIZES, "http://127.0.0.1/a.txt", "sha1:0") == TEXT
+    assert read_published("pairs/a.txt", SIZES, "https://course.invalid/a.txt", "sha1:0") == TEXT
 
 
 def test_any_of_several_published_versions_will_do(cache):
@@ -77,10 +59,10 @@ def test_any_of_several_published_versions_will_do(cache):
     (CONTENT + b"more", "32 bytes, where 28 were published: it is another file"),
     (b"\xff\xfe" * 100, "another file"),
 ])
-def test_a_damaged_file_is_refused_with_the_reason_and_kept(cache, no_network, content, reason):
+def test_a_damaged_file_is_refused_with_the_reason_and_kept(cache, content, reason):
     (cache / "a.txt").write_bytes(content)
     with pytest.raises(ValueError, match=reason) as error:
-        read_published("pairs/a.txt", SIZES, "http://127.0.0.1/a.txt", "sha1:0")
+        read_published("pairs/a.txt", SIZES, "https://course.invalid/a.txt", "sha1:0")
     assert str(cache / "a.txt") in str(error.value)
     assert (cache / "a.txt").read_bytes() == content
 
@@ -90,9 +72,9 @@ def test_a_missing_file_without_an_address_is_named(cache):
         read_published("pairs/a.txt", SIZES)
 
 
-def test_without_a_network_the_error_says_what_to_do(cache, no_network):
+def test_without_a_network_the_error_says_what_to_do(cache):
     with pytest.raises(FileNotFoundError, match=r"ConnectionError.*Is there a network\?.*ATTENTION_COURSE_CACHE"):
-        read_published("pairs/a.txt", SIZES, "http://127.0.0.1/a.zip", "sha1:0", member="a.txt")
+        read_published("pairs/a.txt", SIZES, "https://course.invalid/a.zip", "sha1:0", member="a.txt")
     assert list(cache.iterdir()) == []
 
 

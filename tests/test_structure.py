@@ -1,5 +1,6 @@
 """The tree is what the README and the design say: small flat modules that import one way down."""
 import ast
+import re
 
 import pytest
 
@@ -83,3 +84,16 @@ def test_what_is_public_says_what_it_is(path):
 def test_the_top_level_holds_what_it_should():
     there = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
     assert there <= {"notebooks", "helpers", "environment.yml", "README.md", "tests", "pyproject.toml", "Makefile"}
+
+
+def test_no_six_lines_stand_twice():
+    """But for blank ones, imports, comments, and those that hold brackets alone."""
+    places = {}
+    files = [path for folder in ("helpers", "tests") for path in sorted((ROOT / folder).rglob("*"))]
+    for path in [path for path in files if path.suffix in (".py", ".js")]:
+        lines = [(number, " ".join(line.split())) for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)]
+        lines = [(number, line) for number, line in lines if re.search(r"\w", line) and not re.match(r"#|//|import |from ", line)]
+        for start in range(len(lines) - 5):
+            place = f"{path.relative_to(ROOT)}:{lines[start][0]}"
+            six = tuple(line for _, line in lines[start:start + 6])
+            assert places.setdefault(six, place) == place, f"{place} is written already at {places[six]}: share it"

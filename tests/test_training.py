@@ -1,4 +1,6 @@
 """The one training loop, and seeds."""
+import copy
+
 import pytest
 import torch
 from torch import nn
@@ -68,6 +70,23 @@ def test_a_loss_that_is_not_finite_stops_before_it_spoils_the_model(bad):
     with pytest.raises(ValueError, match=f"the loss is {bad} at step 2, lr=0.5"):
         train(model, [(1,), (1,), (bad,), (1,)], loss_fn, lr=0.5)
     assert len(after) == 3 and model.weight.item() == after[-1] and model.bias.isfinite().all()
+
+
+def test_an_interrupt_leaves_the_model_of_the_steps_before_ready_to_use():
+    x = torch.linspace(-1, 1, 16).unsqueeze(1)
+    model = nn.Linear(1, 1)
+    twin, batches = copy.deepcopy(model), [(x, 3 * x - 1)] * 3
+
+    def interrupted():
+        yield from batches
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(model, interrupted(), squared_error)
+    train(twin, batches, squared_error)
+    assert not model.training and torch.equal(model(x), twin(x))
+    losses = train(model, 20 * batches, squared_error)
+    assert losses[-1] < losses[0]
 
 
 def test_one_cycle_rises_in_a_line_and_falls_along_a_cosine():

@@ -23,7 +23,8 @@ def read_published(file, sizes, url=None, checksum=None, member=None, advice="")
     sizes: the published versions of the file, from the sha256 of each to its bytes.
     checksum: of what the url gives, as "sha1:..."; member: the file's name in it, where that is a zip archive.
     advice: where to get a copy by hand, for errors where there is no url.
-    Raises ValueError for a file that is damaged or another one, FileNotFoundError where it is not there and cannot be fetched.
+    Raises ValueError for a file that is damaged or another one, FileNotFoundError where it is not there and cannot be fetched, and
+    OSError where what is fetched cannot be written.
     """
     path = cache_folder() / file
     if path.exists():
@@ -53,12 +54,16 @@ def check(path, content, sizes, advice):
 
 def fetch(url, checksum, folder):
     """The path of what the url gives, in `folder`; a download that fails its checksum replaces nothing."""
-    name = url.rsplit("/", 1)[-1]
+    path = folder / url.rsplit("/", 1)[-1]
     try:
-        return pathlib.Path(pooch.retrieve(url, checksum, fname=name, path=folder, progressbar=True))
+        return pathlib.Path(pooch.retrieve(url, checksum, fname=path.name, path=folder, progressbar=True))
     except requests.RequestException as error:
-        raise FileNotFoundError(f"{folder / name} is not there, and fetching {url} failed ({type(error).__name__}). "
-                                f"Is there a network? A copy can be put there by hand; {CACHE} names another folder.") from error
+        trouble = "damaged" if path.exists() else "not there"
+        raise FileNotFoundError(f"{path} is {trouble}, and fetching {url} failed ({type(error).__name__}). Is there a network? "
+                                f"A good copy can be put there by hand; {CACHE} names another folder.") from error
+    except OSError as error:
+        raise OSError(f"{url} cannot be kept as {path}: {error}. It needs a folder that can be written to, and room; "
+                      f"{CACHE} names another one.") from error
 
 
 def from_archive(path, member):
