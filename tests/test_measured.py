@@ -1,14 +1,43 @@
 """The README's table is what the file of figures says, and nothing beside the table claims a measured figure."""
 import csv
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 
 import pytest
 
 import measured
-from helpers.loading import SHIPPED
+from notebooks import ROOT
 
+SHIPPED = ROOT / "helpers" / "weights"
 TEXT = measured.README.read_text(encoding="utf-8")
+
+
+RUN = '''
+import pathlib
+
+import pytest
+import measured
+
+HERE = pathlib.Path(__file__).parent
+measured.FIGURES, measured.README = HERE / "figures.csv", HERE / "README.md"
+
+
+def test_good(faster):
+    assert faster("good", 6, "theirs", theirs=[3.0, 4.0], ours=[2.0, 1.0]) == [1.5, 4.0]
+
+
+def test_bad(figure):
+    figure("bad", [1.0], how="at once")
+    assert False
+
+
+def test_skipped(read_or_skip, figure):
+    read_or_skip(open, HERE / "not here")
+'''
 
 
 def row(test, what="speed", here="1.00"):
@@ -63,6 +92,21 @@ def test_a_table_has_a_heading_for_each_file():
 def test_what_is_around_the_table_stays():
     text = f"before\n{measured.BEGIN}\nold\n{measured.END}\nafter\n"
     assert measured.with_table(text, []).split("\n") == ["before", measured.BEGIN, *measured.table([]), measured.END, "after", ""]
+
+
+def test_only_what_passed_is_kept(tmp_path):
+    bad = row("test_books.py::test_bad", "bad", "7.00")
+    shutil.copy(measured.FIGURES.parent / "conftest.py", tmp_path)
+    (tmp_path / "test_books.py").write_text(RUN)
+    (tmp_path / "figures.csv").write_text(",".join(bad) + "\n" + ",".join(bad.values()) + "\n")
+    (tmp_path / "README.md").write_text(f"{measured.BEGIN}\n{measured.END}\n")
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+    run = subprocess.run([sys.executable, "-m", "pytest", "--rootdir", str(tmp_path), "-rs", str(tmp_path)], text=True,
+                         capture_output=True, env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"})
+    assert "1 failed, 1 passed, 1 skipped" in run.stdout and "not here" in run.stdout, run.stdout
+    *lines, _ = (tmp_path / "README.md").read_text().splitlines()
+    assert lines[-2].startswith("| bad | 7.00 |")
+    assert lines[-1].startswith("| good | 4.50 (3.00 to 6.00) | theirs 1.75 (1.50 to 2.00) | 2.75 (1.50 to 4.00) | 1 thread, 0 s")
 
 
 @pytest.mark.parametrize(("found", "text"), [
