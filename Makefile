@@ -12,7 +12,7 @@ help:
 	@echo "make lab            set up if needed, and open the course in JupyterLab"
 	@echo "make test           set up if needed, and run every test and every notebook"
 	@echo "make browser-test   move the sliders in a real JupyterLab (needs Chromium)"
-	@echo "make bench          measure the widgets and the attention modules"
+	@echo "make bench          measure what the README claims, and write its table (an hour)"
 	@echo "make notebooks      run every notebook again and keep the outputs"
 	@echo "make matrix         run the unit tests under each Python that is here, from 3.10 to 3.13"
 	@echo "make lint           look for mistakes that can be seen without running"
@@ -28,7 +28,7 @@ browser-test: $(VENV)/ready-browser
 	$(BIN)/python -m pytest tests/browser --numprocesses=0
 
 bench: $(VENV)/ready-browser
-	$(BIN)/python -m pytest tests/benchmarks --numprocesses=0 -s
+	$(BIN)/python -m pytest tests/benchmarks --numprocesses=0 -s -rs
 
 notebooks: $(VENV)/ready
 	$(BIN)/python tests/execute.py

@@ -1,75 +1,48 @@
-"""How fast and how large: our Transformer against torch's, with the cache and without, fused and explicit.
-
-Printed as ratios of two things that take turns in one run: `make bench`.
-"""
+"""How fast and how large: the course's modules against torch's in turns, and fused attention against explicit: `make bench`."""
 import statistics
 import subprocess
 import sys
-from time import perf_counter
 
-import pytest
 import torch
 from torch import nn
 
-from helpers.decoding import greedy
-from helpers.masks import padding_mask
-from helpers.text import BOS
-from helpers.transformer import EncoderLayer, Stack, Transformer
+from helpers.attention import MultiHeadAttention
+from helpers.masks import causal_mask, padding_mask
+from helpers.transformer import Cache, DecoderLayer, EncoderLayer, Stack
 
-ROUNDS = 15
-
-
-def take_turns(**functions):
-    """The median seconds of each function, run one after the other in every round."""
-    times = {name: [] for name in functions}
-    for function in functions.values():
-        function()
-    for _ in range(ROUNDS):
-        for name, function in functions.items():
-            start = perf_counter()
-            function()
-            times[name].append(perf_counter() - start)
-    ratios = [a / b for a, b in zip(*times.values())]
-    return {name: statistics.median(seconds) for name, seconds in times.items()}, statistics.median(ratios)
+SETTINGS = [(d_model, T, max(1, 1024 // T)) for d_model in (64, 256) for T in (32, 128, 512)]
+TORCH = {"attention": "nn.MultiheadAttention", "encoder": "nn.TransformerEncoder", "encoder and decoder": "nn.Transformer"}
+TURNS = 5
 
 
-@pytest.mark.parametrize("d_model", [64, 256])
-@pytest.mark.parametrize("T", [32, 128, 512])
-def test_encoder_forward_and_backward(d_model, T):
-    B = max(2, 4096 // T // (d_model // 64))
-    ours = Stack([EncoderLayer(d_model, 4, 4 * d_model, 0.1) for _ in range(2)], d_model)
-    layer = nn.TransformerEncoderLayer(d_model, 4, 4 * d_model, 0.1, batch_first=True, norm_first=True)
-    theirs = nn.TransformerEncoder(layer, 2, nn.LayerNorm(d_model), enable_nested_tensor=False)
-    x = torch.randn(B, T, d_model)
-    mask = padding_mask(torch.full((B,), T - 3), T)
-    hidden = ~mask[:, 0]
-    seconds, ratio = take_turns(theirs=lambda: theirs(x, src_key_padding_mask=hidden).sum().backward(),
-                                ours=lambda: ours(x, mask).sum().backward())
-    speeds = ", ".join(f"{name} {B * T / s:,.0f}" for name, s in seconds.items())
-    print(f"\nencoder, d_model {d_model}, T {T}: tokens/s {speeds}; ours is {ratio:.2f} times as fast")
-    assert ratio > 0.8
+def test_forward_and_backward(figure, take_turns):
+    """Widths of 64 and 256, 32 to 512 words of which the last three are hidden: a row gives the medians of these settings."""
+    found = {}
+    for d_model, T, B in SETTINGS:
+        x, mask = torch.randn(B, T, d_model), padding_mask(torch.full((B,), T - 3), T)
+        for name, theirs, ours in models(d_model, x, mask, ~mask[:, 0]):
+            turns = take_turns(TURNS, theirs=lambda: theirs().sum().backward(), ours=lambda: ours().sum().backward())  # noqa: B023
+            ratio = statistics.median(slow / fast for slow, fast in zip(*turns.values()))
+            found.setdefault(name, []).append((*(B * T / statistics.median(seconds) for seconds in turns.values()), ratio))
+    for name, rows in found.items():
+        theirs, ours, ratios = zip(*rows)
+        figure(f"{name}, forward and backward, in six sizes: words a second", ours, {f"`{TORCH[name]}`": theirs}, ratios)
+        assert min(ratios) > 0.7
 
 
-@pytest.mark.parametrize("B", [1, 32])
-def test_decoding_with_the_cache(B, T=256):
-    torch.manual_seed(0)
-    model = Transformer(100, 100, 64, 4, 256, 2, 0.0).eval()
-    src, lengths, start = torch.randint(4, 100, (B, 20)), torch.full((B,), 20), torch.full((B, 1), BOS)
-
-    @torch.no_grad()
-    def without():
-        ids = start
-        for _ in range(T):
-            ids = torch.cat([ids, model(src, lengths, ids)[:, -1:].argmax(-1)], 1)
-
-    times = []
-    for function in (without, lambda: greedy(model, model.start(src, lengths), start, T)) * 3:
-        begin = perf_counter()
-        function()
-        times.append(perf_counter() - begin)
-    ratio = statistics.median(a / b for a, b in zip(times[::2], times[1::2]))
-    print(f"\ndecoding {T} words, batch {B}: with the cache {ratio:.1f} times as fast")
-    assert ratio > (10 if B > 1 else 2)
+def models(d_model, x, mask, hidden):
+    """(name, torch's, ours): attention with 4 heads, and 2 layers of the others, as functions without arguments."""
+    sizes, future = (d_model, 4, 4 * d_model, 0.1), nn.Transformer.generate_square_subsequent_mask(x.shape[1], dtype=torch.bool)
+    attention, other = MultiHeadAttention(d_model, 4, 0.1), nn.MultiheadAttention(d_model, 4, 0.1, batch_first=True)
+    yield ("attention", lambda: other(x, x, x, key_padding_mask=hidden, need_weights=False)[0],
+           lambda: attention(x, x, x, mask))
+    encoder, decoder = (Stack([layer(*sizes) for _ in range(2)], d_model) for layer in (EncoderLayer, DecoderLayer))
+    layer = nn.TransformerEncoderLayer(*sizes, batch_first=True, norm_first=True)
+    other_encoder = nn.TransformerEncoder(layer, 2, nn.LayerNorm(d_model), enable_nested_tensor=False)
+    whole = nn.Transformer(d_model, 4, 2, 2, 4 * d_model, 0.1, custom_encoder=other_encoder, batch_first=True, norm_first=True)
+    yield "encoder", lambda: other_encoder(x, src_key_padding_mask=hidden), lambda: encoder(x, mask)
+    yield ("encoder and decoder", lambda: whole(x, x, tgt_mask=future, src_key_padding_mask=hidden, memory_key_padding_mask=hidden),
+           lambda: decoder(x, causal_mask(x.shape[1]), Cache(encoder(x, mask), mask)))
 
 
 MEMORY = '''
@@ -97,9 +70,10 @@ print((max(sizes) - before) / 2**20)
 '''
 
 
-def test_peak_memory():
+def test_peak_memory(figure):
     """The explicit weights [8, 2048, 2048] are kept for the backward pass; the fused function keeps none."""
-    peak = {how: float(subprocess.run([sys.executable, "-c", MEMORY, how], capture_output=True, text=True, check=True).stdout)
-            for how in ("explicit", "fused")}
-    print(f"\npeak memory at T 2048, 8 heads: explicit {peak['explicit']:.0f} MB, fused {peak['fused']:.0f} MB")
-    assert peak["fused"] < peak["explicit"] / 4
+    peak = {how: [float(subprocess.run([sys.executable, "-c", MEMORY, how], capture_output=True, text=True, check=True).stdout)
+                  for _ in range(3)] for how in ("explicit", "fused")}
+    ratios = [explicit / fused for explicit, fused in zip(*peak.values())]
+    figure("one attention over 2,048 words, 8 heads: MB", peak["fused"], {"with the weights kept": peak["explicit"]}, ratios)
+    assert min(ratios) > 4

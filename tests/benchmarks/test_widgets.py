@@ -1,4 +1,4 @@
-"""From a slider's move to new pixels in the browser, in milliseconds. `make bench` prints it; the limits are the design's."""
+"""From a slider's move to new pixels in the browser, in milliseconds: `make bench`."""
 import statistics
 
 import nbformat
@@ -80,25 +80,29 @@ def notebook(tmp_path_factory):
         yield notebook
 
 
-def report(what, times, limit):
-    times = sorted(times)
-    median, late = statistics.median(times), times[round(0.95 * (len(times) - 1))]
-    print(f"\n{what}: median {median:.0f} ms, 95 of 100 within {late:.0f} ms (limit for the median {limit} ms)")
-    assert median <= limit
+@pytest.fixture
+def report(figure):
+    """Notes the milliseconds, and holds their median against a limit."""
+    def note(what, times, limit):
+        times = sorted(times)
+        late = times[round(0.95 * (len(times) - 1))]
+        figure(what, f"{statistics.median(times):.0f} (95 of 100 within {late:.0f})", {"at most": [limit]})
+        assert statistics.median(times) <= limit
+    return note
 
 
 @pytest.mark.parametrize(("cell", "what", "limit"), [
     (0, "explorer, one map of 16 x 16", 20), (1, "explorer, grid of 16 such maps", 40),
-    (2, "explorer, grid of 72 maps of 24 x 24 with labels", 60)])
-def test_explorer(notebook, cell, what, limit):
+    (2, "explorer, grid of 72 maps of 24 x 24, named", 60)], ids=["map", "grid", "named"])
+def test_explorer(notebook, report, cell, what, limit):
     part = notebook.cell(cell)
     slider, canvas = part.locator("input[type=range]").first, part.locator("canvas.map")
     report(what, notebook.page.evaluate(STEP_EXPLORER, [slider.element_handle(), canvas.element_handle()]), limit)
 
 
 @pytest.mark.parametrize(("cell", "what", "limit"), [
-    (3, "explore, two panels, what moves redrawn", 150), (4, "explore, two panels, all redrawn", 600)])
-def test_explore(notebook, cell, what, limit):
+    (3, "lab with two panels, only what moves redrawn", 150), (4, "lab with two panels, all redrawn", 600)], ids=["part", "all"])
+def test_explore(notebook, report, cell, what, limit):
     part = notebook.cell(cell)
     handle, image = part.locator(".noUi-handle"), part.locator("img")
     times = []
@@ -110,7 +114,7 @@ def test_explore(notebook, cell, what, limit):
     report(what, times, limit)
 
 
-def test_dragging_leaves_no_queue(notebook):
+def test_dragging_leaves_no_queue(notebook, report):
     part = notebook.cell(3)
     handle, image = part.locator(".noUi-handle"), part.locator("img")
     times = []
@@ -126,7 +130,7 @@ def test_dragging_leaves_no_queue(notebook):
           return last;
         }""", image.element_handle())
         times.append(max(0, last - released))
-    report("explore, from the release of the mouse to the last picture", times, 250)
+    report("the first of these labs, from the release of the mouse to the last picture", times, 250)
 
 
 def test_moving_leaves_nothing_behind(notebook):

@@ -1,0 +1,60 @@
+"""How good the shipped weights are, and what their records say; nothing is trained. Run it after training any of them anew:
+python -m pytest tests/benchmarks/test_shipped.py --numprocesses=0
+"""
+import csv
+import json
+from collections import Counter, defaultdict
+from statistics import mean
+
+from helpers.checkpoints import load_bert, load_tokenizer
+from helpers.corpora.documentation import load_paragraphs
+from helpers.loading import SHIPPED, read_record
+from helpers.masking import SentencePairs, pretraining_batches, pretraining_scores, unigram_loss
+from helpers.pretrain import hold_out
+
+TRANSLATORS = {"transformer": "Transformer", "bahdanau": "Bahdanau's attention", "none": "no attention"}
+TASKS = {"one text": "one text, five classes: accuracy", "two texts": "two texts, made entailment: accuracy",
+         "each word": "a tag for each word: F1", "a span": "a span: exact match"}
+
+
+def test_translators(figure):
+    records = {kind: read_record(SHIPPED / f"translation_{kind}.safetensors") for kind in TRANSLATORS}
+    names = {kind: f"{name} ({records[kind]['parameters']:,} parameters)" for kind, name in TRANSLATORS.items()}
+    seconds = [s for record in records.values() for s in record["seconds"]]
+    figure(f"{names.pop('transformer')}, grammar corpus, greedily: BLEU", records["transformer"]["bleu"],
+           {name: records[kind]["bleu"] for kind, name in names.items()}, how=f"3 seeds, {mean(seconds):.0f} s of one core each")
+
+
+def second_text_alone(known, held_out):
+    """The share of pairs told right by whether a second text begins as real ones do: with which piece, one added to each count."""
+    real, every = Counter(second[0] for _, second in known.real), Counter(sentence[0] for sentence in known.sentences)
+    return mean(((real[second[0]] + 1) / len(known.real) > (every[second[0]] + 1) / len(known.sentences)) == is_next
+                for number in range(10) for _, second, is_next in held_out.one_pass(number))
+
+
+def test_bert(figure):
+    """On the held-out paragraphs of what the course installs, which are not those of the record alone."""
+    folder = SHIPPED / "bert"
+    model, tokenizer = load_bert(folder), load_tokenizer(folder)
+    known, held_out = (SentencePairs([[found.ids for found in tokenizer.encode_batch(some, add_special_tokens=False)]
+                                      for some in paragraphs]) for paragraphs in hold_out(load_paragraphs()))
+    batches = list(pretraining_batches(held_out, tokenizer, 64, 32, max_len=128, seed=1))
+    loss, accuracy = pretraining_scores(model, batches)
+    how = f"trained {json.loads((folder / 'training.json').read_text())['seconds']:,} s"
+    figure("BERT, 4 layers, 128 wide, held-out paragraphs: nats a hidden word", [loss],
+           {"by frequency alone": [unigram_loss(known, batches, tokenizer.get_vocab_size())]}, how=how)
+    figure("the same: % of next sentences told right", [100 * accuracy],
+           {"from the second text alone": [100 * second_text_alone(known, held_out)]}, how=how)
+    assert accuracy > 0.7
+
+
+def test_fine_tuning(figure):
+    """Means of the seeds; two numbers, for 100 examples and for 1,000."""
+    scores = defaultdict(lambda: defaultdict(list))
+    with (SHIPPED / "fine_tuning.csv").open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            scores[row["task"], row["start"]][int(row["examples"])].append(float(row["score"]))
+    found = {key: ", ".join(f"{mean(some):.2f}" for _, some in sorted(sizes.items())) for key, sizes in scores.items()}
+    for task, what in TASKS.items():
+        figure(f"fine-tuned: {what}, after 100 and 1,000 examples", found[task, "pretrained"],
+               {start: found[task, start] for start in ("from scratch", "counting")}, how="mean of 3 seeds")
