@@ -14,6 +14,7 @@ help:
 	@echo "make browser-test   move the sliders in a real JupyterLab (needs Chromium)"
 	@echo "make bench          measure the widgets and the attention modules"
 	@echo "make notebooks      run every notebook again and keep the outputs"
+	@echo "make student        the course without solutions, to hand out, in the folder student"
 	@echo "make lint           look for mistakes that can be seen without running"
 	@echo "make clean          remove the environment"
 
@@ -31,6 +32,9 @@ bench: $(VENV)/ready-browser
 
 notebooks: $(VENV)/ready
 	$(BIN)/python tests/execute.py
+
+student: $(VENV)/ready
+	$(BIN)/python tests/handout.py $@
 
 lint: $(VENV)/ready
 	$(BIN)/python -m ruff check helpers tests
@@ -54,4 +58,4 @@ $(VENV)/ready-browser: $(VENV)/ready
 	$(BIN)/python -m pip install -e ".[browser]"
 	touch $@
 
-.PHONY: help lab test browser-test bench notebooks lint clean
+.PHONY: help lab test browser-test bench notebooks student lint clean
