@@ -15,6 +15,8 @@ help:
 	@echo "make bench          measure the widgets and the attention modules"
 	@echo "make notebooks      run every notebook again and keep the outputs"
 	@echo "make student        the course without solutions, to hand out, in the folder student"
+	@echo "make site           the course as pages to read, whose explorers answer, in the folder site: all run, 15 minutes, or"
+	@echo "                    LIVE=03_masked_softmax alone, the others as pictures"
 	@echo "make lint           look for mistakes that can be seen without running"
 	@echo "make clean          remove the environment"
 
@@ -35,6 +37,9 @@ notebooks: $(VENV)/ready
 
 student: $(VENV)/ready
 	$(BIN)/python tests/handout.py $@
+
+site: $(VENV)/ready
+	$(BIN)/python tests/website.py $@ $(if $(LIVE),--live $(LIVE))
 
 lint: $(VENV)/ready
 	$(BIN)/python -m ruff check helpers tests
@@ -58,4 +63,4 @@ $(VENV)/ready-browser: $(VENV)/ready
 	$(BIN)/python -m pip install -e ".[browser]"
 	touch $@
 
-.PHONY: help lab test browser-test bench notebooks student lint clean
+.PHONY: help lab test browser-test bench notebooks student site lint clean

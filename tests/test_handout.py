@@ -47,7 +47,7 @@ def test_it_is_a_whole_notebook(student, name):
     nbformat.validate(notebook)
     counts = [cell.execution_count for cell in code_cells(notebook) if cell.source != "# Your answer."]
     assert counts == list(range(1, len(counts) + 1))
-    for cell, following in zip(notebook.cells, notebook.cells[1:]):     # every exercise but the first, recall, has a cell to work in
+    for cell, following in zip(notebook.cells, notebook.cells[1:]):     # there is a cell to work in for all but the first, recall
         asked = re.search(r"^\*\*[2-9]\. ", cell.source, flags=re.M) if cell.cell_type == "markdown" else None
         assert not asked or following.cell_type == "code"
     for cell in text_cells(notebook):

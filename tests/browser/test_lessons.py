@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from labdriver import open_notebook, wait_until
+from labdriver import findings, open_notebook, wait_until
 from notebooks import NAMES, ROOT, read
 
 FAILURES = pathlib.Path(__file__).parent / "failures"
@@ -35,6 +35,7 @@ def picture_of(cell):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_sliders_move_the_picture(opened, name):
+    """And nothing in an output stands in the way of those who cannot see or point."""
     with opened(name) as notebook:
         messages = []
         notebook.page.on("console", lambda message: messages.append(message.text) if message.type == "error" else None)
@@ -50,6 +51,7 @@ def test_sliders_move_the_picture(opened, name):
                 move(slider, how)
                 notebook.wait_change(picture, before)
         assert not messages
+        assert not findings(notebook.page, ".jp-OutputArea-output")
 
 
 def test_a_lesson_that_was_saved_shows_its_pictures_again(opened, folder):

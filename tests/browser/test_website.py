@@ -1,0 +1,137 @@
+"""The site, opened from the disk: it asks for nothing, fits a phone, and its explorers answer."""
+import re
+import urllib.parse
+
+import pytest
+
+from labdriver import FINGERPRINT, findings, wait_until
+from notebooks import NAMES, ROOT, read, text_cells
+from website import build
+
+LIVE = ["03_masked_softmax", "12_bert"]                                 # cheap to run; the second has boxes to type into
+PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+FORMULA = r"\$\$.+?\$\$|\$.+?\$"
+
+# What stands on a page outside code, and formulas as one letter.
+WORDS = """() => {
+  const page = document.body.cloneNode(true);
+  page.querySelectorAll('pre, code, script, math').forEach((node) => node.replaceWith('x'));
+  return page.textContent;
+}"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("course") / "site"
+    build(folder, LIVE)
+    return folder
+
+
+@pytest.fixture
+def opened(browser, site):
+    """Opens a page of the site, and fails at the end if it asked for anything, or complained."""
+    context = browser.new_context(viewport=PHONE, offline=True)
+    asked, said = [], []
+
+    def open_page(name):
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto((site / f"{name}.html").as_uri())
+        return page
+    yield open_page
+    context.close()
+    assert asked and not [url for url in asked if not url.startswith(("file:", "data:"))]
+    assert not said
+
+
+@pytest.mark.parametrize("name", ["index", *NAMES])
+def test_a_page_is_whole_and_fits_a_phone(opened, site, name):
+    page = opened(name)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
+    for alt, drawn in page.locator("img").evaluate_all("images => images.map((i) => [i.alt, i.complete && i.naturalWidth > 0])"):
+        assert drawn and len(alt) > 20, alt
+    for link in page.locator("a").evaluate_all("links => links.map((link) => link.getAttribute('href'))"):
+        target, _, anchor = link.partition("#")
+        if not urllib.parse.urlparse(link).scheme:
+            assert not target or (site / target).exists(), link
+            whole = (site / (target or f"{name}.html")).read_text(encoding="utf-8")
+            assert not anchor or f'id="{urllib.parse.unquote(anchor)}"' in whole, link
+    if name != "index":
+        text = "\n\n".join(cell.source for cell in text_cells(read(ROOT / "notebooks" / f"{name}.ipynb")))
+        formulas = re.findall(FORMULA, re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.S), flags=re.S)
+        assert page.locator("math").count() == len(formulas)
+        assert page.locator("math merror").count() == 0
+    words = page.evaluate(WORDS)
+    assert not re.search(FORMULA + r"|\*\*|```|\]\(|flowchart", words), words
+
+
+@pytest.mark.parametrize("name", ["index", *NAMES])
+def test_nothing_stands_in_the_way_of_a_reader(opened, name):
+    page = opened(name)
+    page.evaluate("() => document.querySelectorAll('details').forEach((node) => { node.open = true; })")
+    for size in (PHONE, DESK):
+        page.set_viewport_size(size)
+        assert not findings(page)
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_an_explorer_answers_to_the_keyboard_alone(opened, name):
+    page = opened(name)
+    explorer = page.locator(".explorer")
+    picture, readout = explorer.locator("canvas.map"), explorer.locator(".readout")
+    slider = explorer.locator("input[type=range]").last
+    for move in ("Home", "ArrowRight", "End"):
+        before, said = picture.evaluate(FINGERPRINT), readout.inner_text()
+        slider.focus()
+        page.keyboard.press(move)
+        wait_until(lambda said=said: readout.inner_text() != said, 5, readout.inner_text)
+        assert picture.evaluate(FINGERPRINT) != before
+    slider.focus()
+    page.keyboard.press("Tab")
+    while page.evaluate("() => document.activeElement.type === 'checkbox'"):
+        page.keyboard.press("Tab")
+    assert page.evaluate("() => document.activeElement.className") == "map"
+    said = readout.inner_text()
+    page.keyboard.press("ArrowRight")
+    wait_until(lambda: readout.inner_text() != said, 5, readout.inner_text)
+
+
+def test_an_explorer_shows_the_weights_of_its_lesson(opened):
+    page = opened("03_masked_softmax")
+    readout, slider = page.locator(".readout"), page.locator(".explorer input[type=range]")
+    assert readout.inner_text().startswith("query “at” → key “a”: 0.0")
+    slider.press("Home")
+    wait_until(lambda: readout.inner_text() == "query “a” → key “a”: 1.0000", 5, readout.inner_text)
+    page.locator("canvas.map").press("ArrowRight")
+    wait_until(lambda: "hidden by the mask" in readout.inner_text(), 5, readout.inner_text)
+
+
+def test_what_needs_a_kernel_says_so(opened):
+    page = opened("12_bert")
+    boxes = page.locator(".explorer input[type=text]")
+    assert boxes.count() and all(box.is_disabled() for box in boxes.all())
+    assert page.get_by_text("The text can be changed in the notebook").count() == 1
+    assert page.get_by_text("in the notebook, controls above the picture change it").count() == 1
+
+
+def test_solutions_are_folded_and_every_lesson_leads_to_the_next(opened):
+    page = opened(NAMES[0])
+    for name in NAMES[1:]:
+        assert page.locator(".solution").count() and not page.locator(".solution[open]").count()
+        page.locator("header [rel=next]").click()
+        page.wait_for_url(f"**/{name}.html")
+    assert page.locator("[rel=next]").count() == 0
+    page.locator("footer [rel=prev]").click()
+    page.wait_for_url(f"**/{NAMES[-2]}.html")
+    page.get_by_text("All lessons").first.click()
+    page.wait_for_url("**/index.html")
+
+
+def test_without_scripts_every_picture_is_there(browser, site):
+    page = browser.new_page(java_script_enabled=False)
+    page.goto((site / "03_masked_softmax.html").as_uri())
+    picture = page.locator(".explorer img")
+    assert picture.is_visible() and picture.get_attribute("alt")
+    page.close()
