@@ -2,15 +2,24 @@
 import re
 import urllib.parse
 
+import nbformat
 import pytest
 
+import website
+from execute import KERNEL
 from labdriver import FINGERPRINT, findings, wait_until
 from notebooks import NAMES, ROOT, read, text_cells
-from website import build
+from website import VIEW
 
-LIVE = ["03_masked_softmax", "12_bert"]                                 # cheap to run; the second has boxes to type into
-PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+LIVE = ["03_masked_softmax", "12_bert"]                                 # cheap to run; one map, and a grid of eight
+PHONE = {"width": 390, "height": 844}
 FORMULA = r"\$\$.+?\$\$|\$.+?\$"
+
+TYPED = """import torch
+from helpers.widgets import AttentionExplorer
+def read(text):
+    return {"weights": torch.eye(2), "query_tokens": text.split(), "key_tokens": text.split()}
+AttentionExplorer.of_texts(read, text="one two")"""
 
 # What stands on a page outside code, and formulas as one letter.
 WORDS = """() => {
@@ -23,7 +32,7 @@ WORDS = """() => {
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("course") / "site"
-    build(folder, LIVE)
+    website.build(folder, LIVE)
     return folder
 
 
@@ -33,12 +42,12 @@ def opened(browser, site):
     context = browser.new_context(viewport=PHONE, offline=True)
     asked, said = [], []
 
-    def open_page(name):
+    def open_page(name, folder=site):
         page = context.new_page()
         page.on("request", lambda request: asked.append(request.url))
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
-        page.goto((site / f"{name}.html").as_uri())
+        page.goto((folder / f"{name}.html").as_uri())
         return page
     yield open_page
     context.close()
@@ -67,13 +76,11 @@ def test_a_page_is_whole_and_fits_a_phone(opened, site, name):
     assert not re.search(FORMULA + r"|\*\*|```|\]\(|flowchart", words), words
 
 
-@pytest.mark.parametrize("name", ["index", *NAMES])
+@pytest.mark.parametrize("name", ["index", "01_nadaraya_watson", *LIVE])
 def test_nothing_stands_in_the_way_of_a_reader(opened, name):
     page = opened(name)
     page.evaluate("() => document.querySelectorAll('details').forEach((node) => { node.open = true; })")
-    for size in (PHONE, DESK):
-        page.set_viewport_size(size)
-        assert not findings(page)
+    assert not findings(page)
 
 
 @pytest.mark.parametrize("name", LIVE)
@@ -100,6 +107,7 @@ def test_an_explorer_answers_to_the_keyboard_alone(opened, name):
 
 def test_an_explorer_shows_the_weights_of_its_lesson(opened):
     page = opened("03_masked_softmax")
+    assert page.get_by_text("A first look: in the notebook").count() == 1                           # of the lab
     readout, slider = page.locator(".readout"), page.locator(".explorer input[type=range]")
     assert readout.inner_text().startswith("query “at” → key “a”: 0.0")
     slider.press("Home")
@@ -108,12 +116,21 @@ def test_an_explorer_shows_the_weights_of_its_lesson(opened):
     wait_until(lambda: "hidden by the mask" in readout.inner_text(), 5, readout.inner_text)
 
 
-def test_what_needs_a_kernel_says_so(opened):
-    page = opened("12_bert")
-    boxes = page.locator(".explorer input[type=text]")
-    assert boxes.count() and all(box.is_disabled() for box in boxes.all())
-    assert page.get_by_text("The text can be changed in the notebook").count() == 1
-    assert page.get_by_text("in the notebook, controls above the picture change it").count() == 1
+def test_what_needs_a_kernel_says_so(opened, tmp_path, monkeypatch):
+    name, dot = NAMES[0], "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTj2FAAAAABJRU5ErkJggg=="
+    data = {"text/plain": "AttentionExplorer(query=0|1)", VIEW: {"model_id": "from the run before"}, "image/png": dot}
+    metadata = {"image/png": {"alt": "Two words, each looks at itself.", "width": 1}}
+    output = nbformat.v4.new_output("execute_result", data, metadata=metadata)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(TYPED, outputs=[output])], metadata={"kernelspec": KERNEL})
+    nbformat.write(notebook, tmp_path / f"{name}.ipynb")
+    monkeypatch.setattr(website, "PATHS", [tmp_path / f"{name}.ipynb"])
+    website.build(tmp_path, [name])
+    page = opened(name, tmp_path)
+    box, readout = page.locator(".explorer input[type=text]"), page.locator(".readout")
+    assert box.is_disabled() and box.input_value() == "one two"
+    assert page.get_by_text("The text can be changed in the notebook").is_visible()
+    page.locator(".explorer input[type=range]").press("End")
+    wait_until(lambda: readout.inner_text() == "query “two” → key “one”: 0.0000", 5, readout.inner_text)
 
 
 def test_solutions_are_folded_and_every_lesson_leads_to_the_next(opened):
