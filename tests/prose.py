@@ -15,8 +15,8 @@ class Prose(IPythonRenderer):
     """The renderer of one page: links lead to pages, not to notebooks, and headings are kept in `headings`."""
 
     def __init__(self, folder):
-        super().__init__(escape=False, embed_images=True, path=str(folder))
-        self.headings = []                                              # (level, id, html)
+        super().__init__(escape=False)
+        self.folder, self.headings = folder, []                         # (level, id, html)
 
     def render(self, text):
         return MarkdownWithMath(renderer=self).render(text)
@@ -29,6 +29,9 @@ class Prose(IPythonRenderer):
     def link(self, text, url, title=None):
         return super().link(text, re.sub(r"^(?:notebooks/)?(\w+)\.ipynb", r"\1.html", url), title)
 
+    def image(self, text, url, title=None):
+        return image(self.folder / url, "image/png", text)
+
     def inline_math(self, body):
         return mathml(body)
 
@@ -36,15 +39,19 @@ class Prose(IPythonRenderer):
         return f'<span class="formula">{mathml(body, display="block")}</span>'
 
     def block_mermaidjs(self, code):
-        data = base64.b64encode(drawing_of(code).read_bytes()).decode()
-        alt = html.escape(re.search(r"accDescr: (.*)", code)[1])
-        return f'<figure><div class="wide"><img src="data:image/svg+xml;base64,{data}" alt="{alt}"></div></figure>\n'
+        alt = re.search(r"accDescr: (.*)", code)[1]
+        return f'<figure><div class="wide">{image(drawing_of(code), "image/svg+xml", alt)}</div></figure>\n'
 
     def table(self, text):
         return f'<div class="wide"><table>\n{text}</table></div>\n'
 
     def table_head(self, text):                                         # a card has none: its head would be read as empty cells
         return f"<thead>\n<tr>{text}</tr>\n</thead>\n" if re.sub(r"<.*?>|\s", "", text) else ""
+
+
+def image(path, kind, alt):
+    """An <img> that holds its file."""
+    return f'<img src="data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}" alt="{html.escape(alt)}">'
 
 
 def mathml(formula, display="inline"):
