@@ -15,8 +15,7 @@ help:
 	@echo "make bench          measure the widgets and the attention modules"
 	@echo "make notebooks      run every notebook again and keep the outputs"
 	@echo "make student        the course without solutions, to hand out, in the folder student"
-	@echo "make site           the course as pages to read, whose explorers answer, in the folder site: all run, 15 minutes, or"
-	@echo "                    LIVE=03_masked_softmax alone, the others as pictures"
+	@echo "make site           the course as pages to read, in the folder site (LIVE=03_masked_softmax: run that lesson alone)"
 	@echo "make lint           look for mistakes that can be seen without running"
 	@echo "make clean          remove the environment"
 

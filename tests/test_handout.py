@@ -84,7 +84,7 @@ def test_work_that_is_there_is_not_lost(student):
 def test_what_it_says_to_do_can_be_done(student):
     makefile, readme = ((student / name).read_text(encoding="utf-8") for name in ("Makefile", "README.md"))
     assert set(re.findall(r"^([a-z-]+):", makefile, flags=re.M)) == {"help", "lab", "clean"}
-    assert set(re.findall(r'echo "make ([a-z-]+)', makefile)) == {"lab", "clean"}
+    assert re.findall(r'echo "make ([a-z-]+) |echo', makefile.split("lab:")[0]) == ["lab", "clean"]
     assert "tests" not in re.sub(r"\[test\]", "", makefile)
     targets = re.findall(r"\]\((?!https?:)([^)#]+)", readme)
     assert len(targets) == len(NAMES) and all((student / target).exists() for target in targets)
