@@ -65,7 +65,7 @@ def test_it_runs_where_it_lies_and_answers_are_checked(student):
     here = nbformat.v4.new_code_cell("import helpers; print(helpers.__file__)")
     notebook.cells = [here, *notebook.cells[:first + 1], stub]
     folder = student / "notebooks"
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(folder)}},
+    NotebookClient(notebook, timeout=600, startup_timeout=600, resources={"metadata": {"path": str(folder)}},
                    extra_arguments=[f"--IPKernelApp.exec_lines=import sys; sys.path.insert(0, {str(student)!r})"]).execute()
     assert notebook.cells[0].outputs[0].text.strip() == str(student / "helpers" / "__init__.py")
     assert stub.outputs[0].text == "window_mask: not attempted yet. Replace the dots and run the cell again.\n"
