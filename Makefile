@@ -15,6 +15,8 @@ help:
 	@echo "make bench          measure what the README claims, and write its table (an hour)"
 	@echo "make notebooks      run every notebook again and keep the outputs"
 	@echo "make matrix         run the unit tests under each Python that is here, from 3.10 to 3.13"
+	@echo "make student        the course without solutions, to hand out, in the folder student"
+	@echo "make site           the course as pages to read, in the folder site (LIVE=03_masked_softmax: run that lesson alone)"
 	@echo "make lint           look for mistakes that can be seen without running"
 	@echo "make clean          remove the environment"
 
@@ -35,6 +37,12 @@ notebooks: $(VENV)/ready
 
 matrix:
 	$(PYTHON) tests/matrix.py
+
+student: $(VENV)/ready
+	$(BIN)/python tests/handout.py $@
+
+site: $(VENV)/ready
+	$(BIN)/python tests/website.py $@ $(if $(LIVE),--live $(LIVE))
 
 lint: $(VENV)/ready
 	$(BIN)/python -m ruff check helpers tests
@@ -58,4 +66,4 @@ $(VENV)/ready-browser: $(VENV)/ready
 	$(BIN)/python -m pip install -e ".[browser]"
 	touch $@
 
-.PHONY: help lab test browser-test bench notebooks matrix lint clean
+.PHONY: help lab test browser-test bench notebooks matrix student site lint clean

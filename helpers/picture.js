@@ -22,9 +22,14 @@ function render({ model, el }) {
     image.addEventListener("pointerdown", (event) => { image.setPointerCapture(event.pointerId); point(event); });
     image.addEventListener("pointermove", (event) => { if (event.buttons) point(event); });
   }
+  // ipywidgets leaves the handle of a slider without a name; the label beside it is one.
+  const shown = new ResizeObserver(() => el.closest(".widget-vbox")?.querySelectorAll(".noUi-handle").forEach((handle) => {
+    handle.setAttribute("aria-label", handle.closest(".widget-slider").querySelector(".widget-label").textContent);
+  }));
+  shown.observe(image);
   model.on("change:png", draw);
   draw();
-  return () => { model.off("change:png", draw); URL.revokeObjectURL(image.src); };
+  return () => { shown.disconnect(); model.off("change:png", draw); URL.revokeObjectURL(image.src); };
 }
 
 export default { render };

@@ -17,6 +17,7 @@ import tempfile
 import time
 import urllib.request
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
 CHROMIUM = os.environ.get("CHROMIUM") or next(
@@ -113,6 +114,14 @@ def wait_until(condition, timeout, message):
             raise AssertionError(message())
         time.sleep(0.05)
     return value
+
+
+def findings(page, scope="body"):
+    """What the accessibility checker axe finds serious or critical in the parts that the selector `scope` names."""
+    options = {"resultTypes": ["violations"], "preload": False}         # else it asks for the page's files once more
+    found = Axe().run(page, scope, options).response["violations"]
+    grave = [rule for rule in found if rule["impact"] in ("serious", "critical")]
+    return [f"{rule['id']}: {node['html'][:200]}" for rule in grave for node in rule["nodes"]]
 
 
 @contextlib.contextmanager

@@ -1,0 +1,151 @@
+"""The site, opened from the disk: it asks for nothing, fits a phone, and its explorers answer."""
+import re
+import urllib.parse
+
+import nbformat
+import pytest
+
+import website
+from execute import KERNEL
+from labdriver import FINGERPRINT, findings, wait_until
+from notebooks import NAMES, ROOT, read, text_cells
+from website import VIEW
+
+LIVE = ["03_masked_softmax", "12_bert"]                                 # cheap to run; one map, and a grid of eight
+PHONE = {"width": 390, "height": 844}
+FORMULA = r"\$\$.+?\$\$|\$.+?\$"
+
+TYPED = """import torch
+from helpers.widgets import AttentionExplorer
+def read(text):
+    return {"weights": torch.eye(2), "query_tokens": text.split(), "key_tokens": text.split()}
+AttentionExplorer.of_texts(read, text="one two")"""
+
+HREFS = "links => links.map((link) => link.getAttribute('href'))"
+FOLDED = "nodes => nodes.map((node) => [node.querySelector('summary').innerText.trim(), node.textContent.trim()])"
+# What stands on a page outside code, and formulas as one letter.
+WORDS = """() => {
+  const page = document.body.cloneNode(true);
+  page.querySelectorAll('pre, code, script, math').forEach((node) => node.replaceWith('x'));
+  return page.textContent;
+}"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("course") / "site"
+    website.build(folder, LIVE)
+    return folder
+
+
+@pytest.fixture
+def opened(browser, site):
+    """Opens a page of the site, and fails at the end if it asked for anything, or complained."""
+    context = browser.new_context(viewport=PHONE, offline=True)
+    asked, said = [], []
+
+    def open_page(name, folder=site):
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto((folder / f"{name}.html").as_uri())
+        return page
+    yield open_page
+    context.close()
+    assert asked and not [url for url in asked if not url.startswith(("file:", "data:"))]
+    assert not said
+
+
+@pytest.mark.parametrize("name", ["index", *NAMES])
+def test_a_page_is_whole_and_fits_a_phone(opened, site, name):
+    page = opened(name)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
+    for alt, drawn in page.locator("img").evaluate_all("images => images.map((i) => [i.alt, i.complete && i.naturalWidth > 0])"):
+        assert drawn and len(alt) > 20, alt
+    for link in page.locator("a").evaluate_all(HREFS):
+        target, _, anchor = link.partition("#")
+        if not urllib.parse.urlparse(link).scheme:
+            assert not target or (site / target).exists(), link
+            whole = (site / (target or f"{name}.html")).read_text(encoding="utf-8")
+            assert not anchor or f'id="{urllib.parse.unquote(anchor)}"' in whole, link
+    for summary, whole in page.locator(".prose details").evaluate_all(FOLDED):
+        assert len(whole) > len(summary) + 5, f"nothing is folded under {summary}"
+    if name != "index":
+        assert page.locator(".solution").count() and not page.locator("details[open]").count()
+        place = NAMES.index(name)
+        steps = {"prev": NAMES[max(place - 1, 0):place], "next": NAMES[place + 1:place + 2]}
+        for way, names in steps.items():                                # at the top and at the bottom
+            assert page.locator(f"[rel={way}]").evaluate_all(HREFS) == 2 * [f"{other}.html" for other in names]
+        text = "\n\n".join(cell.source for cell in text_cells(read(ROOT / "notebooks" / f"{name}.ipynb")))
+        formulas = re.findall(FORMULA, re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.S), flags=re.S)
+        assert page.locator("math").count() == len(formulas)
+        assert page.locator("math merror").count() == 0
+    words = page.evaluate(WORDS)
+    assert not re.search(FORMULA + r"|\*\*|```|\]\(|flowchart", words), words
+
+
+@pytest.mark.parametrize("name", ["index", "01_nadaraya_watson", *LIVE])
+def test_nothing_stands_in_the_way_of_a_reader(opened, name):
+    page = opened(name)
+    page.evaluate("() => document.querySelectorAll('details').forEach((node) => { node.open = true; })")
+    assert not findings(page)
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_an_explorer_answers_to_the_keyboard_alone(opened, name):
+    page = opened(name)
+    explorer = page.locator(".explorer")
+    picture, readout = explorer.locator("canvas.map"), explorer.locator(".readout")
+    slider = explorer.locator("input[type=range]").last
+    for move in ("Home", "ArrowRight", "End"):
+        before, said = picture.evaluate(FINGERPRINT), readout.inner_text()
+        slider.focus()
+        page.keyboard.press(move)
+        wait_until(lambda said=said: readout.inner_text() != said, 5, readout.inner_text)
+        assert picture.evaluate(FINGERPRINT) != before
+    slider.focus()
+    page.keyboard.press("Tab")
+    while page.evaluate("() => document.activeElement.type === 'checkbox'"):
+        page.keyboard.press("Tab")
+    assert page.evaluate("() => document.activeElement.className") == "map"
+    said = readout.inner_text()
+    page.keyboard.press("ArrowRight")
+    wait_until(lambda: readout.inner_text() != said, 5, readout.inner_text)
+
+
+def test_an_explorer_shows_the_weights_of_its_lesson(opened):
+    page = opened("03_masked_softmax")
+    assert page.get_by_text("A first look: in the notebook").count() == 1                           # of the lab
+    readout, slider = page.locator(".readout"), page.locator(".explorer input[type=range]")
+    assert readout.inner_text().startswith("query “at” → key “a”: 0.0")
+    slider.press("Home")
+    wait_until(lambda: readout.inner_text() == "query “a” → key “a”: 1.0000", 5, readout.inner_text)
+    page.locator("canvas.map").press("ArrowRight")
+    wait_until(lambda: "hidden by the mask" in readout.inner_text(), 5, readout.inner_text)
+
+
+def test_what_needs_a_kernel_says_so(opened, tmp_path, monkeypatch):
+    name, dot = NAMES[0], "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTj2FAAAAABJRU5ErkJggg=="
+    data = {"text/plain": "AttentionExplorer(query=0|1)", VIEW: {"model_id": "from the run before"}, "image/png": dot}
+    metadata = {"image/png": {"alt": "Two words, each looks at itself.", "width": 1}}
+    output = nbformat.v4.new_output("execute_result", data, metadata=metadata)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(TYPED, outputs=[output])], metadata={"kernelspec": KERNEL})
+    nbformat.write(notebook, tmp_path / f"{name}.ipynb")
+    monkeypatch.setattr(website, "PATHS", [tmp_path / f"{name}.ipynb"])
+    website.build(tmp_path, [name])
+    page = opened(name, tmp_path)
+    box, readout = page.locator(".explorer input[type=text]"), page.locator(".readout")
+    assert box.is_disabled() and box.input_value() == "one two"
+    assert page.get_by_text("The text can be changed in the notebook").is_visible()
+    page.locator(".explorer input[type=range]").press("End")
+    wait_until(lambda: readout.inner_text() == "query “two” → key “one”: 0.0000", 5, readout.inner_text)
+
+
+def test_without_scripts_every_picture_is_there(browser, site):
+    page = browser.new_page(java_script_enabled=False)
+    page.goto((site / "03_masked_softmax.html").as_uri())
+    picture = page.locator(".explorer img")
+    assert picture.is_visible() and picture.get_attribute("alt")
+    page.close()
