@@ -2,6 +2,7 @@
 import base64
 import hashlib
 import html
+import mimetypes
 import pathlib
 import re
 
@@ -30,7 +31,7 @@ class Prose(IPythonRenderer):
         return super().link(text, re.sub(r"^(?:notebooks/)?(\w+)\.ipynb", r"\1.html", url), title)
 
     def image(self, text, url, title=None):
-        return image(self.folder / url, "image/png", text)
+        return image(self.folder / url, text)
 
     def inline_math(self, body):
         return mathml(body)
@@ -40,7 +41,7 @@ class Prose(IPythonRenderer):
 
     def block_mermaidjs(self, code):
         alt = re.search(r"accDescr: (.*)", code)[1]
-        return f'<figure><div class="wide">{image(drawing_of(code), "image/svg+xml", alt)}</div></figure>\n'
+        return f'<figure><div class="wide">{image(drawing_of(code), alt)}</div></figure>\n'
 
     def table(self, text):
         return f'<div class="wide"><table>\n{text}</table></div>\n'
@@ -49,8 +50,9 @@ class Prose(IPythonRenderer):
         return f"<thead>\n<tr>{text}</tr>\n</thead>\n" if re.sub(r"<.*?>|\s", "", text) else ""
 
 
-def image(path, kind, alt):
+def image(path, alt):
     """An <img> that holds its file."""
+    kind, _ = mimetypes.guess_type(path)
     return f'<img src="data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}" alt="{html.escape(alt)}">'
 
 
