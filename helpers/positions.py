@@ -50,6 +50,24 @@ class LearnedPositions(nn.Module):
         return x + self.table[offset:offset + T]
 
 
+def look_beside(attention, waves):
+    """Start head 0 of a `MultiHeadAttention` one place to the left, head 1 one place to the right.
+
+    waves: [T, d_head], what the first d_head numbers of its input hold at each place; both heads
+    see these alone. Raises ValueError for fewer than two heads, and for waves of another width.
+    Going one place on is a rotation: Vaswani et al. 2017, section 3.5.
+    """
+    d_head = attention.q_proj.out_features // attention.num_heads
+    if attention.num_heads < 2 or waves.shape[1:] != (d_head,):
+        raise ValueError(f"{attention.num_heads} heads of {d_head} numbers, waves of shape "
+                         f"{list(waves.shape)}: it needs two heads, and waves [T, d_head]")
+    turn = torch.linalg.lstsq(waves[:-1], waves[1:]).solution    # waves[:-1] @ turn = waves[1:]
+    same, both = torch.eye(d_head), slice(2 * d_head)
+    for project, matrices in ((attention.q_proj, [same, same]), (attention.k_proj, [turn.T, turn])):
+        project.weight.data[both], project.bias.data[both] = 0, 0
+        project.weight.data[both, :d_head] = 3 * torch.cat(matrices)               # a clear choice
+
+
 def rotate(x, offset=0, base=10_000.0):
     """Turn each pair of columns of queries or keys, [..., T, d_head], further at each place.
 
