@@ -4,7 +4,6 @@ import collections
 import importlib.util
 import os
 import pathlib
-import random
 import re
 
 import pytest
@@ -262,9 +261,9 @@ def test_paragraphs_are_clean_and_never_repeat_a_sentence(paragraphs):
 def test_sentences_of_a_paragraph_follow_one_another(library):
     """In the docstrings as they are written, nothing but spaces is between one sentence and the next."""
     library({}, ["networkx"])
-    plain = " ".join(" ".join(text.split()) for text in docstrings("networkx"))
-    found = [p for p in random.Random(0).sample(load_paragraphs(), 500) if all(sentence in plain for sentence in p)]
-    assert len(found) > 200 and all(" ".join(p) in plain for p in found)
+    plain = " ".join(" ".join(text.split()) for text in docstrings("networkx")).replace("*", "")      # *stress* is taken away
+    found = [p for p in load_paragraphs() if all(sentence in plain for sentence in p)]
+    assert len(found) > 500 and all(" ".join(p) in plain for p in found)
 
 
 def test_a_sentence_that_was_there_before_parts_a_paragraph(library):

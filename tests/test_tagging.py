@@ -42,6 +42,7 @@ def shown(text):
     ("The :py:attr:`width`'s unit isn't kept.", "The [width] ' s unit isn't kept ."),
     ("The ``line_width`` and ``__init__`` of it are kept.", "The [line_width] and [__init__] of it are kept ."),
     ("The ``n``-th point of the line is drawn.", "The [n] - th point of the line is drawn ."),
+    ("The base-``n`` digits of it are kept.", "The base - [n] digits of it are kept ."),
     ("``axis`` is what is kept.", "[axis] is what is kept ."),
     ("It draws ``shape`` (or ``None``), e.g. twice.", "It draws [shape] ( or [None] ) , e . g . twice ."),
 ])

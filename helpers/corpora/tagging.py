@@ -19,7 +19,7 @@ MARKED = re.compile(rf"(?<![`\w])(?:{ROLE})?(`{{1,2}})(?:~[\w.]*\.)?([A-Za-z_]\w
 # What may be a name, or may not: other marks, words that are stressed *like this*, and calls.
 UNCLEAR = re.compile(r"`|(?<![\w*])\*{1,2}\w[^*]*\*{1,2}(?![\w*])|\(\)")
 SIGN = "NAME_"                                                         # is put before a marked name while sentences are told apart
-TOKEN = re.compile(rf"{SIGN}\w+|\w+(?:[-']\w+)*|[^\w\s]")
+TOKEN = re.compile(rf"{SIGN}\w+|\w+(?:[-'](?!{SIGN})\w+)*|[^\w\s]")
 FORGOTTEN = re.compile(r"\w*_\w*|True|False|None")                     # surely names: with these unmarked, others may be as well
 
 
