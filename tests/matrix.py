@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PYTHONS = ["python3.10", "python3.11", "python3.12", "python3.13"]
 OLDEST_TORCH = "torch==2.6.*"                                           # of the code; the lessons print what the newest does
 CPU = ["--retries", "1", "--extra-index-url", "https://download.pytorch.org/whl/cpu"]
-ANOTHER_TORCH = "tests/test_environment.py::test_here_nothing_is_missing"                       # says that it is not the newest
+ANOTHER_TORCH = "tests/test_environment.py"                             # which says that this torch is not the newest
 
 
 def run(*command, **environment):
