@@ -94,7 +94,9 @@ def test_two_processes_learn_what_one_does_and_go_on_after_one_is_killed_or_both
     assert done.returncode == 0, done.stderr
     run(one, dropout=0.0)                                               # what two draw for dropout cannot be the same
     torch.testing.assert_close(curve(two), curve(one), atol=1e-4, rtol=0)
-    mine, theirs = (load_file(folder / "model.safetensors") for folder in (one, two))
+    # The bias of a key moves all scores of a query alike, so its gradient is nothing but rounding, which Adam makes large.
+    mine, theirs = ({name: x for name, x in load_file(folder / "model.safetensors").items() if not name.endswith("key.bias")}
+                    for folder in (one, two))
     torch.testing.assert_close(mine, theirs, atol=1e-3, rtol=0)
     record = json.loads((two / "training.json").read_text())
     assert record["processes"] == 2 and record["pairs_a_second"] > 0
