@@ -33,16 +33,16 @@ bench: $(VENV)/ready-browser
 	$(BIN)/python -m pytest tests/benchmarks --numprocesses=0 -s -rs
 
 notebooks: $(VENV)/ready
-	$(BIN)/python tests/execute.py
+	$(BIN)/python tools/execute.py
 
 matrix:
-	$(PYTHON) tests/matrix.py
+	$(PYTHON) tools/matrix.py
 
 student: $(VENV)/ready
-	$(BIN)/python tests/handout.py $@
+	$(BIN)/python tools/handout.py $@
 
 site: $(VENV)/ready
-	$(BIN)/python tests/website.py $@ $(if $(LIVE),--live $(LIVE))
+	$(BIN)/python tools/site $@ $(if $(LIVE),--live $(LIVE))
 
 lint: $(VENV)/ready
 	$(BIN)/python -m ruff check helpers tests

@@ -5,8 +5,9 @@ The scores differ from one kind of attention to the next; the rest is the same, 
 import math
 
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
+from helpers.hooks import HookPoint
 from helpers.masks import check_mask, masked_softmax
 
 
@@ -19,12 +20,12 @@ class Attention(nn.Module):
     Raises ValueError for sizes that do not match.
     """
 
-    def __init__(self, dropout=0.0):
+    def __init__(self, dropout: float = 0.0):
         super().__init__()
-        self.attention_weights = nn.Identity()  # does nothing, so that it can be watched
+        self.attention_weights = HookPoint()
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, query, key, value, mask=None):
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
         check_sizes(query, key, value)
         scores = self.score(query, key)                                    # [..., T_q, T_k]
         weights = self.attention_weights(masked_softmax(scores, mask))
@@ -42,7 +43,7 @@ class DotProductAttention(Attention):
 class BilinearAttention(Attention):
     """q . (W k), for different sizes. Source: Luong et al. 2015, section 3.1, "general"."""
 
-    def __init__(self, d_query, d_key, dropout=0.0):
+    def __init__(self, d_query: int, d_key: int, dropout: float = 0.0):
         super().__init__(dropout)
         self.W = nn.Linear(d_key, d_query, bias=False)
 
@@ -54,7 +55,7 @@ class BilinearAttention(Attention):
 class AdditiveAttention(Attention):
     """w_v . tanh(W_q q + W_k k). Source: Bahdanau et al. 2015, appendix A.1.2."""
 
-    def __init__(self, d_query, d_key, d_hidden, dropout=0.0):
+    def __init__(self, d_query: int, d_key: int, d_hidden: int, dropout: float = 0.0):
         super().__init__(dropout)
         self.W_q = nn.Linear(d_query, d_hidden, bias=False)
         self.W_k = nn.Linear(d_key, d_hidden, bias=False)
@@ -67,44 +68,50 @@ class AdditiveAttention(Attention):
         return self.w_v((q + k).tanh()).squeeze(-1)                        # [..., T_q, T_k]
 
 
-def attend(q, k, v, mask, wire, dropout):
-    """Dot-product attention whose weights pass the wire; fused by torch when nobody watches it."""
-    if not is_watched(wire):
-        return F.scaled_dot_product_attention(q, k, v, mask, dropout.p * dropout.training)
-    scores = (q / math.sqrt(q.shape[-1])) @ k.mT                           # [B, H, T_q, T_k]
-    weights = wire(masked_softmax(scores, mask))
-    return dropout(weights) @ v                                            # [B, H, T_q, d_head]
-
-
 class MultiHeadAttention(nn.Module):
     """Several dot-product attentions side by side. Source: Vaswani et al. 2017, section 3.2.2.
 
-    forward: query [B, T_q, d_model], key and value [B, T_k, d_model] to [B, T_q, d_model].
+    forward: query [B, T_q, d_model], key [B, T_k, d_key], value [B, T_k, d_value] to [B, T_q, d_model].
     mask: boolean, True = may look; [T_q, T_k], [B, 1, T_k] or [B, T_q, T_k].
+    cache: a `KVCache` of helpers.transformer, which keeps projected keys and values from call to call.
+    d_key, d_value: d_model if not given.
     """
 
-    def __init__(self, d_model, num_heads, dropout=0.0):
+    def __init__(self, d_model: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
+                 d_key: int | None = None, d_value: int | None = None):
         super().__init__()
         check_heads(d_model, num_heads)
         self.num_heads, self.dropout = num_heads, nn.Dropout(dropout)
-        self.q_proj, self.k_proj = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
-        self.v_proj, self.out_proj = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
-        self.attention_weights = nn.Identity()  # does nothing, so that it can be watched
+        self.q_proj = nn.Linear(d_model, d_model, bias)
+        self.k_proj = nn.Linear(d_key or d_model, d_model, bias)
+        self.v_proj = nn.Linear(d_value or d_model, d_model, bias)
+        self.out_proj = nn.Linear(d_model, d_model, bias)
+        self.attention_weights = HookPoint()
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, cache=None) -> Tensor:
+        check_projections(query, key, value, self)
+        q = self.split(self.q_proj(query))                                 # [B, H, T_q, d_head]
+        if cache is None:
+            k, v = self.keys_and_values(key, value)                        # [B, H, T_k, d_head]
+        elif key is query:                                                 # self-attention: tokens join
+            k, v = cache.append(self, *self.keys_and_values(key, value))
+        else:                                                              # cross-attention: projected once
+            k, v = cache.get(self) or cache.append(self, *self.keys_and_values(key, value))
+        heads = self.attend(q, k, v, mask_for_heads(mask, q, k))           # [B, H, T_q, d_head]
+        return self.out_proj(heads.transpose(1, 2).flatten(2))             # [B, T_q, d_model]
 
     def split(self, x):
         return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)       # [B, H, T, d_head]
 
-    def forward(self, query, key, value, mask=None):
-        check_model_sizes(query, key, value, self.q_proj.in_features)
-        return self.look(query, *self.keys_and_values(key, value), mask)
-
     def keys_and_values(self, key, value):
-        return self.split(self.k_proj(key)), self.split(self.v_proj(value))   # [B, H, T_k, d_head]
+        return self.split(self.k_proj(key)), self.split(self.v_proj(value))
 
-    def look(self, query, k, v, mask=None):
-        q = self.split(self.q_proj(query))                                 # [B, H, T_q, d_head]
-        heads = attend(q, k, v, for_heads(mask, q, k), self.attention_weights, self.dropout)
-        return self.out_proj(heads.transpose(1, 2).flatten(2))             # [B, T_q, d_model]
+    def attend(self, q, k, v, mask):
+        if not self.attention_weights.used:                                # the same, fused into one step
+            return F.scaled_dot_product_attention(q, k, v, mask, self.dropout.p * self.training)
+        scores = q / math.sqrt(q.shape[-1]) @ k.mT                         # [B, H, T_q, T_k]
+        weights = self.attention_weights(masked_softmax(scores, mask))
+        return self.dropout(weights) @ v                                   # [B, H, T_q, d_head]
 
 
 def check_sizes(query, key, value):
@@ -132,12 +139,7 @@ def check_layer_sizes(query, key, d_query, d_key):
                          f"d_query={d_query} and d_key={d_key}")
 
 
-def is_watched(wire):
-    """Is anything hooked to the wire, or put in its place? Then the weights have to pass it."""
-    return bool(wire._forward_hooks or wire._forward_pre_hooks) or type(wire) is not nn.Identity
-
-
-def for_heads(mask, q, k):
+def mask_for_heads(mask, q, k):
     """The mask with an axis for the heads; raise unless it fits queries q and keys k, [B, H, T, d_head]."""
     if mask is None:
         return None
@@ -153,9 +155,11 @@ def check_heads(d_model, num_heads):
         raise ValueError(f"d_model={d_model} does not divide into num_heads={num_heads} equal heads")
 
 
-def check_model_sizes(query, key, value, d_model):
-    """Raise unless all three are `[B, T, d_model]` for one B, with a value for every key."""
+def check_projections(query, key, value, layer):
+    """Raise unless all three are [B, T, size] for one B, of the sizes that the layer projects, with a value for every key."""
     check_sizes(query, key, value)
-    sizes = [list(x.shape) for x in (query, key, value)]
-    if any(len(size) != 3 or size[-1] != d_model for size in sizes):
-        raise ValueError(f"query, key and value have shapes {sizes}: each needs to be [B, T, {d_model}]")
+    shapes = [list(x.shape) for x in (query, key, value)]
+    wanted = [projection.in_features for projection in (layer.q_proj, layer.k_proj, layer.v_proj)]
+    if any(len(shape) != 3 for shape in shapes) or [shape[-1] for shape in shapes] != wanted:
+        raise ValueError(f"query, key and value have shapes {shapes}: they need to be "
+                         + ", ".join(f"[B, T, {size}]" for size in wanted))

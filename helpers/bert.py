@@ -1,38 +1,40 @@
-"""BERT: an encoder that reads in both directions, the two heads it learns with, and those it is then used with.
+"""BERT: an encoder that reads in both directions, the two heads that pretraining uses, and those of fine-tuning.
 
 Source: Devlin et al. 2019. Sizes are as in the other models; ids [B, T] begin with `[CLS]`, and lengths [B] say how many are real.
 """
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
-from helpers.masks import check_ids, source_mask
+from helpers.masks import all_within, check_tokens, padding_mask
 from helpers.positions import LearnedPositions, sinusoids
+from helpers.text import pad
 from helpers.transformer import EncoderLayer, Stack
+
+EPS = 1e-12                                                  # what BERT's layer norms add to the variance
 
 
 class BertEmbedding(nn.Module):
-    """Word, place and segment, added and normalised: ids, segments [B, T] to [B, T, d_model].
+    """Token, position and segment, added and normalised: ids, segments [B, T] to [B, T, d_model].
 
-    The table of places is learned like the others, but starts as waves, so that neighbours can be
+    The table of positions is learned like the others, but starts as sinusoids, so that neighbours can be
     found early; the paper starts at random, and trains for a million steps. Source: section 3.
-    Raises ValueError for ids, segments or places that a table does not have.
+    Raises ValueError for positions that the table does not have.
     """
 
-    def __init__(self, vocab_size, d_model, max_len=512, num_segments=2, dropout=0.1):
+    def __init__(self, vocab_size: int, d_model: int, max_len: int = 512, num_segments: int = 2, dropout: float = 0.1):
         super().__init__()
-        self.words = nn.Embedding(vocab_size, d_model)
+        self.tokens = nn.Embedding(vocab_size, d_model)
         self.positions = LearnedPositions(max_len, d_model)
         self.segments = nn.Embedding(num_segments, d_model)
-        self.norm, self.dropout = nn.LayerNorm(d_model), nn.Dropout(dropout)
-        for table in (self.words, self.segments):
+        self.norm, self.dropout = nn.LayerNorm(d_model, eps=EPS), nn.Dropout(dropout)
+        for table in (self.tokens, self.segments):
             nn.init.normal_(table.weight, std=d_model**-0.5)
-        self.positions.table.data = 3 * d_model**-0.5 * sinusoids(max_len, d_model, base=10)
+        with torch.no_grad():
+            self.positions.table.copy_(3 * d_model**-0.5 * sinusoids(max_len, d_model, base=10))
 
-    def forward(self, ids, segments):
-        check_ids(ids, self.words.num_embeddings)
-        check_segments(segments, ids, self.segments.num_embeddings)
-        x = self.words(ids) + self.segments(segments)                      # [B, T, d_model]
+    def forward(self, ids: Tensor, segments: Tensor) -> Tensor:
+        x = self.tokens(ids) + self.segments(segments)                     # [B, T, d_model]
         return self.dropout(self.norm(self.positions(x)))
 
 
@@ -41,10 +43,12 @@ class Bert(nn.Module):
 
     segments [B, T]: 0 for the first text, 1 for the second; all 0 if None. pooler=False leaves out
     the layer of `pool`. Source: Devlin et al. 2019, section 3.
+    Raises ValueError for ids, lengths, segments or positions that do not fit.
     """
 
-    def __init__(self, vocab_size=30_522, d_model=768, num_heads=12, d_ff=3072, num_layers=12,
-                 max_len=512, num_segments=2, dropout=0.1, norm="post", pooler=True):
+    def __init__(self, vocab_size: int = 30_522, d_model: int = 768, num_heads: int = 12, d_ff: int = 3072,
+                 num_layers: int = 12, max_len: int = 512, num_segments: int = 2, dropout: float = 0.1,
+                 norm: str = "post", pooler: bool = True):
         super().__init__()
         sizes = d_model, num_heads, d_ff, dropout, norm
         self.embed = BertEmbedding(vocab_size, d_model, max_len, num_segments, dropout)
@@ -53,106 +57,118 @@ class Bert(nn.Module):
         self.pooler = nn.Linear(d_model, d_model) if pooler else None
         set_eps(self)
 
-    def forward(self, ids, lengths, segments=None):
-        mask = source_mask(ids, lengths)                                   # [B, 1, T]
+    def forward(self, ids: Tensor, lengths: Tensor, segments: Tensor | None = None) -> Tensor:
         segments = torch.zeros_like(ids) if segments is None else segments
+        check_tokens(ids, self.embed.tokens.num_embeddings, lengths)
+        check_segments(segments, ids, self.embed.segments.num_embeddings)
+        mask = padding_mask(lengths, ids.shape[1])                         # [B, 1, T]
         return self.encoder(self.embed(ids, segments), mask)               # [B, T, d_model]
 
-    def pool(self, x):
+    def pool(self, x: Tensor) -> Tensor:
         """One vector for the whole, from that of `[CLS]`: x [B, T, d_model] to [B, d_model]."""
         if self.pooler is None:
             raise ValueError("this BERT has no pooler: it was made or read from a file without one")
         return self.pooler(x[:, 0]).tanh()
 
 
-class MaskedWordHead(nn.Module):
-    """Which word is at each position: x [B, T, d_model], positions [B, P] to [B, P, vocab_size].
+class MaskedLMHead(nn.Module):
+    """Which token is at each position: x [B, T, d_model], positions [B, P] to logits [B, P, vocab_size].
 
-    words: the embedding of the model, whose rows score the words here as well. Source: section 3.1.
+    embedding: of the model's tokens, whose rows are the output weights as well (tied). Source: section 3.1.
     """
 
-    def __init__(self, words):
+    def __init__(self, embedding: nn.Embedding, eps: float = EPS):
         super().__init__()
-        vocab_size, d_model = words.weight.shape
-        self.transform, self.norm = nn.Linear(d_model, d_model), nn.LayerNorm(d_model)
+        vocab_size, d_model = embedding.weight.shape
+        self.transform, self.norm = nn.Linear(d_model, d_model), nn.LayerNorm(d_model, eps=eps)
         self.output = nn.Linear(d_model, vocab_size)
-        self.output.weight = words.weight
+        self.output.weight = embedding.weight
 
-    def forward(self, x, positions):
-        x = x.take_along_dim(positions.unsqueeze(-1), 1)                   # [B, P, d_model]
+    def forward(self, x: Tensor, positions: Tensor) -> Tensor:
+        x = x.gather(1, positions.unsqueeze(-1).expand(-1, -1, x.shape[-1]))               # [B, P, d_model]
         return self.output(self.norm(F.gelu(self.transform(x))))           # [B, P, vocab_size]
 
 
 class BertForPretraining(nn.Module):
-    """BERT with the two heads it learns with: (scores of words, scores of "is next").
+    """BERT with the two heads of pretraining: (masked LM logits, next sentence logits).
 
     forward: ids, segments [B, T], lengths [B], positions [B, P] to [B, P, vocab_size] and [B, 2],
     whose column 1 is for a second text that follows the first. A head that is left out gives None.
+    Raises ValueError for positions that are not [B, P], from 0 to T - 1.
     """
 
-    def __init__(self, bert, masked_words=True, next_sentence=True):
+    def __init__(self, bert: Bert, mlm_head: bool = True, nsp_head: bool = True):
         super().__init__()
-        d_model = bert.embed.words.embedding_dim
+        d_model = bert.embed.tokens.embedding_dim
         self.bert = bert
-        self.masked_words = MaskedWordHead(bert.embed.words) if masked_words else None
-        self.next_sentence = nn.Linear(d_model, 2) if next_sentence else None
-        set_eps(self)
+        self.mlm_head = MaskedLMHead(bert.embed.tokens, bert.embed.norm.eps) if mlm_head else None
+        self.nsp_head = nn.Linear(d_model, 2) if nsp_head else None
 
-    def forward(self, ids, lengths, segments, positions):
+    def forward(self, ids: Tensor, lengths: Tensor, segments: Tensor, positions: Tensor):
         x = self.bert(ids, lengths, segments)                              # [B, T, d_model]
-        return (self.masked_words(x, positions) if self.masked_words else None,
-                self.next_sentence(self.bert.pool(x)) if self.next_sentence else None)
+        check_positions(positions, ids)
+        return (self.mlm_head(x, positions) if self.mlm_head else None,
+                self.nsp_head(self.bert.pool(x)) if self.nsp_head else None)
 
 
 class BertClassifier(nn.Module):
-    """Scores for the whole of one text or two: ids, segments [B, T] to [B, num_classes].
+    """Logits for the whole of one text or two: ids, segments [B, T] to [B, num_classes].
 
     num_classes=1 makes it a regression. Source: section 4.1.
     """
 
-    def __init__(self, bert, num_classes, dropout=0.1):
+    def __init__(self, bert: Bert, num_classes: int, dropout: float = 0.1):
         super().__init__()
         self.bert, self.dropout = bert, nn.Dropout(dropout)
-        self.output = nn.Linear(bert.embed.words.embedding_dim, num_classes)
+        self.output = nn.Linear(bert.embed.tokens.embedding_dim, num_classes)
 
-    def forward(self, ids, lengths, segments=None):
+    def forward(self, ids: Tensor, lengths: Tensor, segments: Tensor | None = None) -> Tensor:
         return self.output(self.dropout(self.bert.pool(self.bert(ids, lengths, segments))))
 
 
 class BertTagger(nn.Module):
-    """Scores for every token: ids, segments [B, T] to [B, T, num_tags]. Source: section 5.3."""
+    """Logits for every token: ids, segments [B, T] to [B, T, num_tags]. Source: section 5.3."""
 
-    def __init__(self, bert, num_tags, dropout=0.1):
+    def __init__(self, bert: Bert, num_tags: int, dropout: float = 0.1):
         super().__init__()
         self.bert, self.dropout = bert, nn.Dropout(dropout)
-        self.output = nn.Linear(bert.embed.words.embedding_dim, num_tags)
+        self.output = nn.Linear(bert.embed.tokens.embedding_dim, num_tags)
 
-    def forward(self, ids, lengths, segments=None):
+    def forward(self, ids: Tensor, lengths: Tensor, segments: Tensor | None = None) -> Tensor:
         return self.output(self.dropout(self.bert(ids, lengths, segments)))
 
 
-def best_span(scores, allowed, max_len=None):
-    """(start, end) of the best answer, both inside it: the largest start + end score, start <= end.
+def best_span(logits: Tensor, allowed: Tensor, max_len: int | None = None) -> tuple[int, int]:
+    """(start, end) of the best answer, both inside it: the largest sum of start and end logits, start <= end.
 
-    scores: [T, 2], of a tagger with two tags, start and end. allowed: boolean [T], True where an
+    logits: [T, 2], of a tagger with two tags, start and end. allowed: boolean [T], True where an
     answer may be; max_len: the most tokens of one, 1 or more. Raises ValueError where no token is
     allowed. Source: section 4.2.
     """
-    if scores.dim() != 2 or scores.shape != (len(allowed), 2) or not allowed.any():
-        raise ValueError(f"scores {list(scores.shape)}, {int(allowed.sum())} of {len(allowed)} "
-                         "tokens allowed: scores need to be [T, 2], and one token at least allowed")
+    if logits.dim() != 2 or logits.shape != (len(allowed), 2) or not allowed.any():
+        raise ValueError(f"logits {list(logits.shape)}, {int(allowed.sum())} of {len(allowed)} "
+                         "tokens allowed: logits need to be [T, 2], and one token at least allowed")
     if max_len is not None and max_len < 1:
         raise ValueError(f"max_len={max_len}: an answer has one token at least")
-    start, end = scores.masked_fill(~allowed.unsqueeze(1), -torch.inf).unbind(1)
+    start, end = logits.masked_fill(~allowed.unsqueeze(1), -torch.inf).unbind(1)
     total = start.unsqueeze(1) + end                                       # [T start, T end]
     spans = torch.ones_like(total, dtype=torch.bool).triu()
     if max_len is not None:
         spans = spans.tril(max_len - 1)
     best = total.masked_fill(~spans, -torch.inf).argmax()
-    return divmod(int(best), len(scores))
+    return divmod(int(best), len(logits))
 
 
-def set_eps(model, eps=1e-12):
+def sentence_vectors(bert: Bert, tokenizer, sentences: list[str]) -> Tensor:
+    """One vector of length 1 for each sentence, the mean over its tokens: [B, d_model]."""
+    ids, lengths = pad([found.ids for found in tokenizer.encode_batch(sentences)])   # [B, T]
+    real = padding_mask(lengths, ids.shape[1]).mT                          # [B, T, 1]
+    with torch.no_grad():
+        total = (bert(ids, lengths) * real).sum(1)                         # [B, d_model]
+    return F.normalize(total / lengths.unsqueeze(1), dim=-1)
+
+
+def set_eps(model: nn.Module, eps: float = EPS) -> None:
     """Give every layer norm what BERT adds to the variance; torch adds 1e-5, enough to be seen in small vectors."""
     for module in model.modules():
         if isinstance(module, nn.LayerNorm):
@@ -163,6 +179,16 @@ def check_segments(segments, ids, num_segments):
     """Raise unless there is a segment for each id, from 0 to num_segments - 1."""
     if segments.shape != ids.shape:
         raise ValueError(f"segments of shape {list(segments.shape)} for ids of shape {list(ids.shape)}: they need to be the same")
-    if segments.numel() and not 0 <= int(segments.min()) <= int(segments.max()) < num_segments:
+    if not all_within(segments, 0, num_segments - 1):
         raise ValueError(f"segments from {int(segments.min())} to {int(segments.max())}: "
                          f"the table has rows for 0 to {num_segments - 1}")
+
+
+def check_positions(positions, ids):
+    """Raise unless positions are integers [B, P] from 0 to T - 1, for ids [B, T]."""
+    B, T = ids.shape
+    if positions.dim() != 2 or len(positions) != B or positions.dtype != torch.int64:
+        raise ValueError(f"positions of shape {list(positions.shape)} and dtype {positions.dtype} for ids of shape {[B, T]}: "
+                         f"they need to be torch.int64, [{B}, P]")
+    if not all_within(positions, 0, T - 1):
+        raise ValueError(f"positions from {int(positions.min())} to {int(positions.max())}: this text has 0 to {T - 1}")

@@ -88,7 +88,7 @@ def span_loss(model, ids, lengths, segments, labels):
 
 
 @torch.no_grad()
-def scores_of(model, examples, batch_size=64):
+def predict(model, examples, batch_size=64):
     """What the model answers to each example: tensors [num_classes], or [T, num_tags] without padding, in their order."""
     order, found = sorted(range(len(examples)), key=lambda i: len(examples[i][0])), {}
     model.eval()

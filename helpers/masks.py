@@ -1,15 +1,16 @@
-"""Masks say who may look at whom, and the softmax that obeys them.
+"""Masks say which keys a query may look at, and the masked softmax gives every other key a weight of exactly 0.
 
 A mask is boolean: True means "may look", as in `torch.nn.functional.scaled_dot_product_attention`.
 Masks broadcast to the scores `[..., T_q, T_k]` and are combined with `&`.
 """
 import torch
+from torch import Tensor
 
 
-def padding_mask(lengths, T_k):
-    """Hide everything behind the first `lengths` keys.
+def padding_mask(lengths: Tensor, T_k: int) -> Tensor:
+    """Hide every key after the first `lengths` keys.
 
-    lengths: whole numbers from 0 to T_k. One per example, [B], gives a mask [B, 1, T_k];
+    lengths: integers from 0 to T_k. One per example, [B], gives a mask [B, 1, T_k];
         one per query, [B, T_q], gives [B, T_q, T_k].
     Raises TypeError or ValueError for lengths that are not such numbers.
     """
@@ -18,20 +19,7 @@ def padding_mask(lengths, T_k):
     return mask.unsqueeze(-2) if lengths.dim() == 1 else mask
 
 
-def source_mask(src, lengths):
-    """Hide the padding of ids, src [B, T], of which each row has its length: [B, 1, T].
-
-    Raises ValueError unless src is [B, T], and lengths are [B], each from 1 to T.
-    """
-    if src.dim() != 2:
-        raise ValueError(f"ids of shape {list(src.shape)}: they need to be [B, T]")
-    mask = padding_mask(lengths, src.shape[-1])
-    if lengths.shape != src.shape[:1] or 0 in lengths:
-        raise ValueError(f"lengths {lengths.tolist()}: src, {list(src.shape)}, needs one for each row, at least 1")
-    return mask
-
-
-def causal_mask(T_q, T_k=None, device=None):
+def causal_mask(T_q: int, T_k: int | None = None, device=None) -> Tensor:
     """Hide the future: [T_q, T_k]; the last query sees all keys, the one before it all but one.
 
     Aligned to the last key: right when T_q new queries follow T_k - T_q keys seen before.
@@ -41,7 +29,7 @@ def causal_mask(T_q, T_k=None, device=None):
     return torch.ones(T_q, T_k, dtype=torch.bool, device=device).tril(T_k - T_q)
 
 
-def masked_softmax(scores, mask=None):
+def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     """Softmax over the last axis, with hidden cells exactly 0.
 
     scores: finite and floating point, [..., T_q, T_k].
@@ -59,13 +47,13 @@ def masked_softmax(scores, mask=None):
 
 
 def check_lengths(lengths, T_k):
-    """Raise unless `lengths` is a tensor `[B]` or `[B, T_q]` of whole numbers from 0 to T_k."""
-    kind = lengths.dtype if isinstance(lengths, torch.Tensor) else type(lengths).__name__
+    """Raise unless `lengths` is a tensor `[B]` or `[B, T_q]` of integers from 0 to T_k."""
+    kind = lengths.dtype if isinstance(lengths, Tensor) else type(lengths).__name__
     if kind not in (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8):
-        raise TypeError(f"lengths is {kind}: it needs to be a tensor of whole numbers, such as torch.tensor([2, 3])")
+        raise TypeError(f"lengths is {kind}: it needs to be a tensor of integers, such as torch.tensor([2, 3])")
     if lengths.dim() not in (1, 2):
         raise ValueError(f"lengths has shape {list(lengths.shape)}: it needs to be [B] or [B, T_q]")
-    if not lengths.long().clamp(0, T_k).equal(lengths.long()):           # int8 could not hold a T_k of 200
+    if not all_within(lengths, 0, T_k):
         raise ValueError(f"lengths {lengths.tolist()}: each needs to be from 0 to T_k={T_k}")
 
 
@@ -74,7 +62,7 @@ def check_mask(mask, shape):
 
     A mask `[B, 1, T_k]` is refused on scores `[B, H, T_q, T_k]`: its B would be taken for H.
     """
-    kind = mask.dtype if isinstance(mask, torch.Tensor) else type(mask).__name__
+    kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
     if kind != torch.bool:
         raise TypeError(f"the mask is {kind}: it needs to be torch.bool, True where a query may look")
     wide = (1,) * (len(shape) - mask.dim()) + tuple(mask.shape)
@@ -82,9 +70,29 @@ def check_mask(mask, shape):
         raise ValueError(f"the mask has shape {list(mask.shape)}: it needs to broadcast to the scores, {list(shape)}")
 
 
-def check_ids(ids, vocab_size):
-    """Raise unless ids are whole numbers [B, T] from 0 to vocab_size - 1."""
+def check_tokens(ids, vocab_size, lengths=None):
+    """Raise unless ids are integers [B, T] from 0 to vocab_size - 1, and lengths [B], if given, from 1 to T.
+
+    The models call this where they are entered, once.
+    """
     if ids.dim() != 2 or ids.is_floating_point():
-        raise ValueError(f"ids of shape {list(ids.shape)} and dtype {ids.dtype}: they need to be whole numbers, [B, T]")
-    if ids.numel() and not 0 <= int(ids.min()) <= int(ids.max()) < vocab_size:
+        raise ValueError(f"ids of shape {list(ids.shape)} and dtype {ids.dtype}: they need to be integers, [B, T]")
+    if not all_within(ids, 0, vocab_size - 1):
         raise ValueError(f"ids from {int(ids.min())} to {int(ids.max())}: the table has rows for 0 to {vocab_size - 1}")
+    if lengths is not None:
+        check_lengths(lengths, ids.shape[1])
+        if lengths.shape != ids.shape[:1] or not all_within(lengths, 1, ids.shape[1]):
+            raise ValueError(f"lengths {lengths.tolist()}: ids, {list(ids.shape)}, need one for each row, at least 1")
+
+
+def all_within(x, low, high):
+    """Are all values of x from low to high? Also True where reading them is not possible or would wait for a device.
+
+    That is on a GPU, where the check would cost a synchronisation, and in what torch compiles, exports or maps by `vmap`.
+    """
+    if torch.compiler.is_compiling() or x.device.type != "cpu":
+        return True
+    try:
+        return bool(((x.long() >= low) & (x.long() <= high)).all())       # int8 could not hold a `high` of 200
+    except RuntimeError:                                                   # from vmap: it cannot branch on a value
+        return True

@@ -1,61 +1,72 @@
-"""Four ways to tell attention where a word stands."""
+"""Four ways to tell attention the positions of tokens: sinusoidal, learned, rotary, ALiBi."""
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 
-def frequencies(d, base):
-    """How far each pair of columns turns in one step, [d / 2]. Raises ValueError for an odd d."""
+def frequencies(d: int, base: float, device=None) -> Tensor:
+    """The angle by which each pair of columns turns in one step, [d / 2]. Raises ValueError for an odd d."""
     if d < 2 or d % 2:
         raise ValueError(f"d={d}: sines and cosines come in pairs, so it needs to be even")
-    return base ** (-torch.arange(0, d, 2) / d)
+    return base ** (-torch.arange(0, d, 2, device=device) / d)
 
 
-def sinusoids(T, d, offset=0, base=10_000.0):
-    """Rows of sines and cosines for places offset to offset + T - 1, [T, d].
+def sinusoids(T: int, d: int, offset: int = 0, base: float = 10_000.0) -> Tensor:
+    """Rows of sines and cosines for positions offset to offset + T - 1, [T, d].
 
-    Columns 2i and 2i + 1 are the sine and the cosine of place / base^(2i / d).
+    Columns 2i and 2i + 1 are the sine and the cosine of position / base^(2i / d).
     Raises ValueError for an odd d. Source: Vaswani et al. 2017, section 3.5.
     """
-    places = torch.arange(offset, offset + T).unsqueeze(1)
-    angles = places * frequencies(d, base)                                 # [T, d / 2]
+    positions = torch.arange(offset, offset + T).unsqueeze(1)
+    angles = positions * frequencies(d, base)                              # [T, d / 2]
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)        # [T, d]
 
 
 class SinusoidalPositions(nn.Module):
-    """Adds sines and cosines: x [B, T, d_model] to the same; offset is the first word's place."""
+    """Adds sines and cosines: x [B, T, d_model] to the same; offset is the position of the first token.
 
-    def __init__(self, base=10_000.0):
+    The table of the first max_len positions is a buffer; later positions are computed when they come.
+    Raises TypeError for integers, which cannot hold what is added.
+    """
+
+    def __init__(self, d_model: int, base: float = 10_000.0, max_len: int = 512):
         super().__init__()
         self.base = base
+        self.register_buffer("table", sinusoids(max_len, d_model, base=base), persistent=False)
 
-    def forward(self, x, offset=0):
-        return x + sinusoids(x.shape[-2], x.shape[-1], offset, self.base).to(x)
+    def forward(self, x: Tensor, offset: int = 0) -> Tensor:
+        check_floating(x)
+        last = offset + x.shape[-2]
+        if 0 <= offset and last <= len(self.table):
+            rows = self.table[offset:last]
+        else:
+            rows = sinusoids(x.shape[-2], self.table.shape[1], offset, self.base)
+        return x + rows.to(x)
 
 
 class LearnedPositions(nn.Module):
-    """Adds a row that is learned for each place, up to max_len: x [B, T, d_model] to the same.
+    """Adds a learned row for each position up to max_len: x [B, T, d_model] to the same.
 
-    Raises ValueError for places from max_len on. Source: Gehring et al. 2017, section 3.1.
+    Raises ValueError for positions from max_len on. Source: Gehring et al. 2017, section 3.1.
     """
 
-    def __init__(self, max_len, d_model):
+    def __init__(self, max_len: int, d_model: int):
         super().__init__()
         self.table = nn.Parameter(torch.randn(max_len, d_model) * d_model**-0.5)
 
-    def forward(self, x, offset=0):
+    def forward(self, x: Tensor, offset: int = 0) -> Tensor:
         T, max_len = x.shape[-2], len(self.table)
         if offset < 0 or offset + T > max_len:
-            raise ValueError(f"places {offset} to {offset + T - 1}: "
+            raise ValueError(f"positions {offset} to {offset + T - 1}: "
                              f"this table has rows for 0 to {max_len - 1}")
         return x + self.table[offset:offset + T]
 
 
-def look_beside(attention, waves):
-    """Start head 0 of a `MultiHeadAttention` one place to the left, head 1 one place to the right.
+def look_beside(attention: nn.Module, waves: Tensor) -> None:
+    """Start head 0 of a `MultiHeadAttention` one position to the left, head 1 one position to the right.
 
-    waves: [T, d_head], what the first d_head numbers of its input hold at each place; both heads
+    waves: [T, d_head], what the first d_head numbers of its input hold at each position; both heads
     see these alone. Raises ValueError for fewer than two heads, and for waves of another width.
-    Going one place on is a rotation: Vaswani et al. 2017, section 3.5.
+    Going one position on is a rotation: Vaswani et al. 2017, section 3.5.
     """
     d_head = attention.q_proj.out_features // attention.num_heads
     if attention.num_heads < 2 or waves.shape[1:] != (d_head,):
@@ -63,33 +74,41 @@ def look_beside(attention, waves):
                          f"{list(waves.shape)}: it needs two heads, and waves [T, d_head]")
     turn = torch.linalg.lstsq(waves[:-1], waves[1:]).solution    # waves[:-1] @ turn = waves[1:]
     same, both = torch.eye(d_head), slice(2 * d_head)
-    for project, matrices in ((attention.q_proj, [same, same]), (attention.k_proj, [turn.T, turn])):
-        project.weight.data[both], project.bias.data[both] = 0, 0
-        project.weight.data[both, :d_head] = 3 * torch.cat(matrices)               # a clear choice
+    with torch.no_grad():
+        for project, matrices in ((attention.q_proj, [same, same]), (attention.k_proj, [turn.T, turn])):
+            project.weight[both], project.bias[both] = 0, 0
+            project.weight[both, :d_head] = 3 * torch.cat(matrices)                # a clear choice
 
 
-def rotate(x, offset=0, base=10_000.0):
-    """Turn each pair of columns of queries or keys, [..., T, d_head], further at each place.
+def rotate(x: Tensor, offset: int = 0, base: float = 10_000.0) -> Tensor:
+    """Turn each pair of columns of queries or keys, [..., T, d_head], further at each position.
 
-    The dot product of a turned query and key then depends on the distance of their places alone.
+    The dot product of a turned query and key then depends on their content and on the signed offset between them.
     Pairs are neighbours, as in the paper; many libraries pair column j with j + d_head / 2.
-    Raises ValueError for an odd d_head. Source: Su et al. 2021 (RoPE), section 3.2.
+    Raises ValueError for an odd d_head, TypeError for integers. Source: Su et al. 2021 (RoPE), section 3.2.
     """
-    places = torch.arange(offset, offset + x.shape[-2], device=x.device).unsqueeze(1)
-    angles = places * frequencies(x.shape[-1], base).to(x.device)          # [T, d_head / 2]
+    check_floating(x)
+    positions = torch.arange(offset, offset + x.shape[-2], device=x.device).unsqueeze(1)
+    angles = positions * frequencies(x.shape[-1], base, x.device)          # [T, d_head / 2]
     cos, sin = angles.cos().to(x), angles.sin().to(x)
     even, odd = x[..., 0::2], x[..., 1::2]
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], -1).flatten(-2)
 
 
-def alibi_bias(num_heads, T_q, T_k=None, device=None):
+def alibi_bias(num_heads: int, T_q: int, T_k: int | None = None, device=None) -> Tensor:
     """What to add to the scores so that far keys count for less, [H, T_q, T_k].
 
     Head h of 1 to H has the slope 2^(-8h / H). Aligned to the last key, as `causal_mask` is.
     Source: Press et al. 2022 (ALiBi), section 3.
     """
     T_k = T_q if T_k is None else T_k
-    places = torch.arange(T_k, device=device)
-    distance = (places[T_k - T_q:].unsqueeze(1) - places).abs()            # [T_q, T_k]
+    queries = torch.arange(T_k - T_q, T_k, device=device)                  # from below 0 where T_q > T_k
+    distance = (queries.unsqueeze(1) - torch.arange(T_k, device=device)).abs()             # [T_q, T_k]
     slopes = 2.0 ** (-8 * torch.arange(1, num_heads + 1, device=device) / num_heads)
     return -slopes.view(-1, 1, 1) * distance                               # [H, T_q, T_k]
+
+
+def check_floating(x):
+    """Raise TypeError for integers, in which sines and cosines would all be rounded to -1, 0 and 1."""
+    if not x.is_floating_point():
+        raise TypeError(f"x is {x.dtype}: it needs to be floating point")

@@ -1,56 +1,61 @@
 """Sequence to sequence with recurrent networks, and the attention that was first added to them."""
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from helpers.attention import AdditiveAttention
-from helpers.masks import check_ids, source_mask
+from helpers.masks import check_tokens, padding_mask
 
 KINDS = {"gru": nn.GRU, "lstm": nn.LSTM}
 
 
 class RecurrentEncoder(nn.Module):
-    """Reads the source both ways: ids [B, T], lengths [B] to outputs [B, T, d_model] and a state.
+    """Reads the source: ids [B, T], lengths [B] to outputs [B, T, d_model] and a hidden state.
 
-    kind: "gru" or "lstm". The state is [num_layers, B, d_model]; a pair of such for an LSTM.
+    kind: "gru" or "lstm". bidirectional: both ways, each with d_model / 2 numbers; else from left
+    to right. d_embed: of the tokens' vectors, d_model if not given. dropout: on these, and between
+    layers. The state is [num_layers, B, d_model]; a pair of such for an LSTM.
     Source: Bahdanau et al. 2015, section 3.2.
     """
 
-    def __init__(self, vocab_size, d_model, num_layers=1, kind="gru"):
+    def __init__(self, vocab_size: int, d_model: int, num_layers: int = 1, kind: str = "gru", dropout: float = 0.0,
+                 d_embed: int | None = None, bidirectional: bool = True):
         super().__init__()
-        if d_model % 2:
+        if bidirectional and d_model % 2:
             raise ValueError(f"d_model={d_model}: it needs to be even, a half for each direction")
-        self.embed = nn.Embedding(vocab_size, d_model)
-        self.rnn = make_rnn(kind, d_model, d_model // 2, num_layers, bidirectional=True)
+        d_embed, d_each = d_embed or d_model, d_model // 2 if bidirectional else d_model
+        self.embed, self.dropout = nn.Embedding(vocab_size, d_embed), nn.Dropout(dropout)
+        self.rnn = make_rnn(kind, d_embed, d_each, num_layers, dropout, bidirectional)
 
-    def forward(self, src, lengths):
-        check_ids(src, self.embed.num_embeddings)
-        x = self.embed(src)                                                # [B, T, d_model]
+    def forward(self, src: Tensor, lengths: Tensor):
+        x = self.dropout(self.embed(src))                                  # [B, T, d_embed]
         packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        output, state = self.rnn(packed)                   # each row stops at its own last word
+        output, state = self.rnn(packed)                   # each row stops at its own last token
         output, _ = pad_packed_sequence(output, batch_first=True, total_length=src.shape[1])
-        return output, both_ways(state)
+        return output, join_directions(state) if self.rnn.bidirectional else state
 
 
 class RecurrentDecoder(nn.Module):
-    """Writes the target word by word, the context of each step joined to its input word.
+    """Writes the target token by token, the context of each step joined to its input token.
 
-    attention=True: the context is asked for anew at each step, with the state as the query.
+    attention=True: the context is computed anew at each step, with the state as the query.
     attention=False: it is the encoder's last state, the same at each step.
+    The other arguments are those of `RecurrentEncoder`.
     Source: Bahdanau et al. 2015, section 3; Cho et al. 2014.
     """
 
-    def __init__(self, vocab_size, d_model, num_layers=1, kind="gru", attention=True):
+    def __init__(self, vocab_size: int, d_model: int, num_layers: int = 1, kind: str = "gru", attention: bool = True,
+                 dropout: float = 0.0, d_embed: int | None = None):
         super().__init__()
-        self.embed = nn.Embedding(vocab_size, d_model)
+        d_embed = d_embed or d_model
+        self.embed, self.dropout = nn.Embedding(vocab_size, d_embed), nn.Dropout(dropout)
         self.attention = AdditiveAttention(d_model, d_model, d_model) if attention else None
-        self.rnn = make_rnn(kind, 2 * d_model, d_model, num_layers)
+        self.rnn = make_rnn(kind, d_embed + d_model, d_model, num_layers, dropout)
         self.output = nn.Linear(d_model, vocab_size)
 
-    def forward(self, tgt, state):
-        check_ids(tgt, self.embed.num_embeddings)
+    def forward(self, tgt: Tensor, state: "State") -> Tensor:
         outputs = []
-        for x in self.embed(tgt).split(1, dim=1):                          # [B, 1, d_model]
+        for x in self.dropout(self.embed(tgt)).split(1, dim=1):            # [B, 1, d_embed]
             context = state.context
             if self.attention is not None:
                 memory = state.memory                                      # [B, T_src, d_model]
@@ -61,18 +66,18 @@ class RecurrentDecoder(nn.Module):
 
 
 class State:
-    """What the decoder knows between two steps: memory, where it may look, its own state."""
+    """What the decoder knows between two steps: memory, where it may look, its hidden state."""
 
-    def __init__(self, memory, mask, hidden):
+    def __init__(self, memory: Tensor, mask: Tensor, hidden):
         self.memory, self.mask, self.hidden = memory, mask, hidden
         self.context = self.top()
 
-    def top(self):
-        """The last layer's state as a query, [B, 1, d_model]."""
+    def top(self) -> Tensor:
+        """The last layer's hidden state as a query, [B, 1, d_model]."""
         h = self.hidden[0] if isinstance(self.hidden, tuple) else self.hidden
         return h[-1].unsqueeze(1)
 
-    def select(self, rows):
+    def select(self, rows: Tensor) -> None:
         """Go on with these rows of the batch, [N] row numbers, in this order, with repetitions."""
         self.memory, self.mask = self.memory[rows], self.mask[rows]
         self.context = self.context[rows]
@@ -84,39 +89,42 @@ class Seq2Seq(nn.Module):
     """Encoder and decoder; used as `Transformer` is.
 
     forward: src ids [B, T_src] with their lengths [B], and tgt ids [B, T] that begin with `<bos>`,
-    to the scores of each next word, [B, T, tgt_vocab_size].
+    to the logits of each next token, [B, T, tgt_vocab_size].
+    kind, dropout, d_embed, bidirectional: as in `RecurrentEncoder`.
     Raises ValueError for a kind that is not "gru" or "lstm", and for an empty source.
     """
 
-    def __init__(self, src_vocab_size, tgt_vocab_size, d_model, num_layers=1, kind="gru",
-                 attention=True):
+    def __init__(self, src_vocab_size: int, tgt_vocab_size: int, d_model: int, num_layers: int = 1, kind: str = "gru",
+                 attention: bool = True, dropout: float = 0.0, d_embed: int | None = None, bidirectional: bool = True):
         super().__init__()
-        self.encoder = RecurrentEncoder(src_vocab_size, d_model, num_layers, kind)
-        self.decoder = RecurrentDecoder(tgt_vocab_size, d_model, num_layers, kind, attention)
+        self.encoder = RecurrentEncoder(src_vocab_size, d_model, num_layers, kind, dropout, d_embed, bidirectional)
+        self.decoder = RecurrentDecoder(tgt_vocab_size, d_model, num_layers, kind, attention, dropout, d_embed)
 
-    def forward(self, src, lengths, tgt):
+    def forward(self, src: Tensor, lengths: Tensor, tgt: Tensor) -> Tensor:
         return self.step(tgt, self.start(src, lengths))
 
-    def start(self, src, lengths):
-        """Read the source once: the state before the first word of the target."""
-        mask = source_mask(src, lengths)                                   # [B, 1, T_src]
+    def start(self, src: Tensor, lengths: Tensor) -> State:
+        """Read the source once: the state before the first token of the target."""
+        check_tokens(src, self.encoder.embed.num_embeddings, lengths)
         memory, hidden = self.encoder(src, lengths)
-        return State(memory, mask, hidden)
+        return State(memory, padding_mask(lengths, src.shape[1]), hidden)  # mask [B, 1, T_src]
 
-    def step(self, tgt, state):
-        """Scores after the next words, tgt [B, T], which the state then knows."""
+    def step(self, tgt: Tensor, state: State) -> Tensor:
+        """Logits after the next tokens, tgt [B, T], which the state then has."""
+        check_tokens(tgt, self.decoder.embed.num_embeddings)
         return self.decoder(tgt, state)
 
 
-def make_rnn(kind, d_input, d_output, num_layers, bidirectional=False):
-    """torch's GRU or LSTM; raise ValueError for another kind."""
+def make_rnn(kind, d_input, d_output, num_layers, dropout=0.0, bidirectional=False):
+    """torch's GRU or LSTM, with dropout between its layers; raise ValueError for another kind."""
     if kind not in KINDS:
         raise ValueError(f'kind={kind!r}: it needs to be "gru" or "lstm"')
-    return KINDS[kind](d_input, d_output, num_layers, batch_first=True, bidirectional=bidirectional)
+    between = dropout if num_layers > 1 else 0.0              # torch warns where there is nothing between
+    return KINDS[kind](d_input, d_output, num_layers, batch_first=True, dropout=between, bidirectional=bidirectional)
 
 
-def both_ways(state):
+def join_directions(state):
     """Two directions side by side: [2 * num_layers, B, d_model / 2] to [num_layers, B, d_model]."""
     if isinstance(state, tuple):                             # an LSTM has two states
-        return tuple(map(both_ways, state))
+        return tuple(map(join_directions, state))
     return torch.cat([state[0::2], state[1::2]], -1)

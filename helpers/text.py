@@ -1,15 +1,26 @@
-"""From text to batches of numbers: tokens, their ids, and padding."""
+"""From text to batches of numbers: tokens, their ids, WordPiece, and padding."""
+import pathlib
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable, Iterator
 
 import torch
+from tokenizers import Tokenizer
+from tokenizers.decoders import WordPiece as Joiner
+from tokenizers.models import WordPiece
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer
+from tokenizers.processors import TemplateProcessing
+from tokenizers.trainers import WordPieceTrainer
+from torch import Tensor
 
 PAD, UNK, BOS, EOS = range(4)
 SPECIAL = ["<pad>", "<unk>", "<bos>", "<eos>"]
+BERT_SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
-def split_words(text):
+def split_words(text: str) -> list[str]:
     """Lower-case words and punctuation, each a token: "L'homme dort." gives l' homme dort .
 
     A word keeps the apostrophe that ends it, as French articles do, so that what follows is a word of its own;
@@ -35,11 +46,11 @@ class Vocab:
     def __len__(self):
         return len(self.tokens)
 
-    def encode(self, tokens):
+    def encode(self, tokens: Iterable[str]) -> list[int]:
         """The id of each token; that of `<unk>` for those not known."""
         return [self.index.get(token, UNK) for token in tokens]
 
-    def decode(self, ids):
+    def decode(self, ids) -> list[str]:
         """The tokens up to the first `<eos>`, without `<pad>` and `<bos>`."""
         tokens = []
         for i in map(int, ids):
@@ -50,7 +61,66 @@ class Vocab:
         return tokens
 
 
-def pad(sequences):
+def train_wordpiece(texts: Iterable[str], vocab_size: int = 8000) -> Tokenizer:
+    """A tokenizer whose vocabulary is learned from texts, an iterable of strings; BERT_SPECIAL have the ids 0 to 4.
+
+    The same texts give the same vocabulary. The pair of pieces that is joined next is the most frequent one, as `tokenizers` has
+    it. Raises ValueError where the letters alone are more than vocab_size. Source: Wu et al. 2016, section 4.1.
+    """
+    tokenizer = Tokenizer(WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer, tokenizer.pre_tokenizer = BertNormalizer(lowercase=True), BertPreTokenizer()
+    texts = list(texts)
+    given = [*BERT_SPECIAL, *letters_inside(texts, tokenizer)]
+    tokenizer.train_from_iterator(texts, WordPieceTrainer(vocab_size=vocab_size, special_tokens=given, show_progress=False))
+    vocabulary = tokenizer.get_vocab()
+    if len(vocabulary) > vocab_size:
+        raise ValueError(f"vocab_size={vocab_size}: the special tokens and the letters of these texts are {len(vocabulary)}")
+    return from_vocabulary(vocabulary)
+
+
+def letters_inside(texts, tokenizer):
+    """The letters that go on with a word, as pieces, in order: the trainer would number them by chance, and join by number."""
+    chunks = {chunk for text in texts for chunk in tokenizer.normalizer.normalize_str(text).split()}
+    words = {word for chunk in chunks for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(chunk)}
+    return sorted({f"##{letter}" for word in words for letter in word[1:]})
+
+
+def read_wordpiece(path, lowercase: bool = True, strip_accents: bool | None = None) -> Tokenizer:
+    """A tokenizer from a published vocabulary, `vocab.txt`, one token on each line; lowercase=False for a "cased" one.
+
+    strip_accents: é as e; as lowercase has it if None. Raises FileNotFoundError where there is none, ValueError where a special
+    token is missing or a token is there twice.
+    """
+    lines = pathlib.Path(path).read_text(encoding="utf-8").split("\n")       # splitlines would break at other characters, too
+    tokens = lines[:-1] if lines[-1] == "" else lines
+    missing = [token for token in BERT_SPECIAL if token not in tokens]
+    if missing or len(set(tokens)) < len(tokens):
+        trouble = f"no {', '.join(missing)}" if missing else "a token that is there twice"
+        raise ValueError(f"{path}: {trouble}; a vocabulary of BERT has one token on each line, {', '.join(BERT_SPECIAL)} among them")
+    return from_vocabulary({token: i for i, token in enumerate(tokens)}, lowercase, strip_accents)
+
+
+def from_vocabulary(vocabulary, lowercase=True, strip_accents=None):
+    """A tokenizer that writes one text as `[CLS] a [SEP]`, two as `[CLS] a [SEP] b [SEP]`, with segments 0 and 1."""
+    tokenizer = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = BertNormalizer(lowercase=lowercase, strip_accents=strip_accents)
+    tokenizer.pre_tokenizer = BertPreTokenizer()
+    tokenizer.decoder = Joiner()
+    tokenizer.add_special_tokens(BERT_SPECIAL)
+    tokenizer.post_processor = TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[(token, vocabulary[token]) for token in ("[CLS]", "[SEP]")])
+    return tokenizer
+
+
+def save_wordpiece(tokenizer: Tokenizer, path) -> None:
+    """Write the vocabulary in the published layout, a token on each line, by id."""
+    vocabulary = tokenizer.get_vocab()
+    lines = "".join(f"{token}\n" for token in sorted(vocabulary, key=vocabulary.get))
+    pathlib.Path(path).write_text(lines, encoding="utf-8", newline="\n")
+
+
+def pad(sequences: list[list[int]]) -> tuple[Tensor, Tensor]:
     """Lists of ids as one tensor [B, T], filled up with `<pad>`, and their lengths [B].
 
     Raises ValueError where there is nothing to pad.
@@ -64,7 +134,7 @@ def pad(sequences):
     return ids, lengths
 
 
-def batches(pairs, batch_size, steps, seed=0):
+def batches(pairs, batch_size: int, steps: int, seed: int = 0) -> Iterator[tuple]:
     """`steps` batches of (source, source lengths, target), each [B, T] of sequences about as long as one another.
 
     pairs: (source ids, target ids). The target is put between `<bos>` and `<eos>`. Every pass over the pairs is
@@ -76,7 +146,7 @@ def batches(pairs, batch_size, steps, seed=0):
         yield src, lengths, tgt
 
 
-def labelled_batches(examples, batch_size, steps, seed=0):
+def labelled_batches(examples, batch_size: int, steps: int, seed: int = 0) -> Iterator[tuple]:
     """`steps` batches of (ids, lengths, labels), [B, T], [B] and [B], grouped and shuffled as in `batches`.
 
     examples: (ids, label), the label a whole number. Raises ValueError for no examples or a batch_size below 1.

@@ -1,42 +1,42 @@
-"""The Transformer: encoder and decoder layers, their stacks, and the two models made of them."""
+"""The Transformer: encoder and decoder layers, their stacks, and the models made of them: Transformer, GPT, Classifier."""
 import math
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from helpers.attention import MultiHeadAttention
-from helpers.masks import causal_mask, check_ids, source_mask
+from helpers.masks import causal_mask, check_tokens, padding_mask
 from helpers.positions import SinusoidalPositions
 
 
 class FeedForward(nn.Module):
-    """Up, an activation, down, for each word by itself: x [..., d_model] to the same.
+    """Up, an activation, down, for each token by itself: x [..., d_model] to the same.
 
     activation: ReLU in the paper. Source: Vaswani et al. 2017, section 3.3.
     """
 
-    def __init__(self, d_model, d_ff, dropout=0.0, activation=torch.relu):
+    def __init__(self, d_model: int, d_ff: int, dropout: float = 0.0, activation=torch.relu):
         super().__init__()
         self.up, self.down = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
         self.activation, self.dropout = activation, nn.Dropout(dropout)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return self.down(self.dropout(self.activation(self.up(x))))
 
 
 class Residual(nn.Module):
-    """What is around every layer: a sum that keeps the input, and a layer norm.
+    """What is around every sublayer: a residual connection and a layer norm.
 
     norm: "pre" gives x + layer(norm(x)), "post" norm(x + layer(x)), as in the paper of 2017.
     """
 
-    def __init__(self, d_model, dropout=0.0, norm="pre"):
+    def __init__(self, d_model: int, dropout: float = 0.0, norm: str = "pre"):
         super().__init__()
         check_norm(norm)
         self.norm, self.dropout = nn.LayerNorm(d_model), nn.Dropout(dropout)
         self.norm_first = norm == "pre"
 
-    def forward(self, x, layer):
+    def forward(self, x: Tensor, layer) -> Tensor:
         if self.norm_first:
             return x + self.dropout(layer(self.norm(x)))
         return self.norm(x + self.dropout(layer(x)))
@@ -48,13 +48,14 @@ class EncoderLayer(nn.Module):
     mask: as in `MultiHeadAttention`; activation: as in `FeedForward`.
     """
 
-    def __init__(self, d_model, num_heads, d_ff, dropout=0.0, norm="pre", activation=torch.relu):
+    def __init__(self, d_model: int, num_heads: int, d_ff: int, dropout: float = 0.0, norm: str = "pre",
+                 activation=torch.relu):
         super().__init__()
         self.self_attn = MultiHeadAttention(d_model, num_heads, dropout)
         self.feed_forward = FeedForward(d_model, d_ff, dropout, activation)
         self.residuals = nn.ModuleList(Residual(d_model, dropout, norm) for _ in range(2))
 
-    def forward(self, x, mask=None):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         x = self.residuals[0](x, lambda x: self.self_attn(x, x, x, mask))
         return self.residuals[1](x, self.feed_forward)
 
@@ -62,11 +63,13 @@ class EncoderLayer(nn.Module):
 class DecoderLayer(nn.Module):
     """Masked self-attention, cross-attention, feed-forward: x [B, T, d_model] to the same.
 
-    cache: knows the memory and the words before x. cross=False: for a model without an encoder.
-    Source: section 3.1.
+    memory [B, T_src, d_model]: what the encoder made of the source; None for a layer with
+    cross=False, in a model without an encoder. mask, memory_mask: as in `MultiHeadAttention`.
+    cache: keeps keys and values of the tokens before x. Source: section 3.1.
     """
 
-    def __init__(self, d_model, num_heads, d_ff, dropout=0.0, norm="pre", cross=True):
+    def __init__(self, d_model: int, num_heads: int, d_ff: int, dropout: float = 0.0, norm: str = "pre",
+                 cross: bool = True):
         super().__init__()
         self.self_attn = MultiHeadAttention(d_model, num_heads, dropout)
         self.cross_attn = MultiHeadAttention(d_model, num_heads, dropout) if cross else None
@@ -74,74 +77,71 @@ class DecoderLayer(nn.Module):
         sublayers = 3 if cross else 2
         self.residuals = nn.ModuleList(Residual(d_model, dropout, norm) for _ in range(sublayers))
 
-    def forward(self, x, mask, cache):
-        own, cross = self.self_attn, self.cross_attn
-        x = self.residuals[0](x, lambda x: own.look(x, *cache.grow(own, x), mask))
-        if cross:
-            x = self.residuals[1](x, lambda x: cross.look(x, *cache.keep(cross), cache.memory_mask))
+    def forward(self, x: Tensor, memory: Tensor | None, mask: Tensor | None = None,
+                memory_mask: Tensor | None = None, cache=None) -> Tensor:
+        x = self.residuals[0](x, lambda x: self.self_attn(x, x, x, mask, cache))
+        if self.cross_attn is not None:
+            x = self.residuals[1](x, lambda x: self.cross_attn(x, memory, memory, memory_mask, cache))
         return self.residuals[-1](x, self.feed_forward)
 
 
-class Cache:
-    """What a decoder keeps from step to step: the memory, and keys and values of the words so far.
+class KVCache:
+    """What a decoder keeps from step to step: keys and values of the tokens so far, for each of its attentions.
 
-    memory [B, T_src, d_model], memory_mask [B, 1, T_src]; length: the number of words so far.
+    memory [B, T_src, d_model], memory_mask [B, 1, T_src]: what it reads in cross-attention.
+    length: the number of tokens so far.
     """
 
-    def __init__(self, memory=None, memory_mask=None):
+    def __init__(self, memory: Tensor | None = None, memory_mask: Tensor | None = None):
         self.memory, self.memory_mask, self.length = memory, memory_mask, 0
-        self.kept = {}                                       # keys and values, by their attention
+        self.kept = {}                                       # (keys, values), by their attention
 
-    def grow(self, attention, x):
-        """Keys and values of the words so far, with those of the new ones, x [B, T, d_model]."""
-        new = attention.keys_and_values(x, x)                # [B, H, T, d_head]
+    def get(self, attention: nn.Module):
+        """The keys and values that an attention has so far, each [B, H, T, d_head]; None if it has none."""
+        return self.kept.get(attention)
+
+    def append(self, attention: nn.Module, k: Tensor, v: Tensor):
+        """Add keys and values of new tokens, [B, H, T, d_head]; return all that the attention then has."""
         if attention in self.kept:
-            new = [torch.cat(pair, 2) for pair in zip(self.kept[attention], new)]
-        self.kept[attention] = new
-        return new
+            before_k, before_v = self.kept[attention]
+            k, v = torch.cat([before_k, k], 2), torch.cat([before_v, v], 2)
+        self.kept[attention] = k, v
+        return k, v
 
-    def keep(self, attention):
-        """Keys and values of the memory, projected once."""
-        if attention not in self.kept:
-            self.kept[attention] = attention.keys_and_values(self.memory, self.memory)
-        return self.kept[attention]
-
-    def select(self, rows):
+    def select(self, rows: Tensor) -> None:
         """Go on with these rows of the batch, [N] row numbers, in this order, with repetitions."""
         if self.memory is not None:
             self.memory, self.memory_mask = self.memory[rows], self.memory_mask[rows]
-        self.kept = {attention: [x[rows] for x in kept] for attention, kept in self.kept.items()}
+        self.kept = {attention: (k[rows], v[rows]) for attention, (k, v) in self.kept.items()}
 
 
 class Embedding(nn.Module):
-    """Words and their places: ids [B, T] to [B, T, d_model]; offset is the first word's place.
+    """Tokens and their positions: ids [B, T] to [B, T, d_model]; offset is the first token's position.
 
-    Rows start with standard deviation d_model ** -0.5 and are multiplied by its root, so that words
+    Rows start with standard deviation d_model ** -0.5 and are multiplied by its root, so that they
     are as large as the sines and cosines added to them. base: of these. Source: section 3.4.
-    Raises ValueError for an id that the table does not have.
     """
 
-    def __init__(self, vocab_size, d_model, dropout=0.0, base=10_000.0):
+    def __init__(self, vocab_size: int, d_model: int, dropout: float = 0.0, base: float = 10_000.0):
         super().__init__()
-        self.words = nn.Embedding(vocab_size, d_model)
-        nn.init.normal_(self.words.weight, std=d_model**-0.5)
-        self.positions, self.dropout = SinusoidalPositions(base), nn.Dropout(dropout)
+        self.tokens = nn.Embedding(vocab_size, d_model)
+        nn.init.normal_(self.tokens.weight, std=d_model**-0.5)
+        self.positions, self.dropout = SinusoidalPositions(d_model, base), nn.Dropout(dropout)
 
-    def forward(self, ids, offset=0):
-        check_ids(ids, self.words.num_embeddings)
-        x = self.words(ids) * math.sqrt(self.words.embedding_dim)          # [B, T, d_model]
+    def forward(self, ids: Tensor, offset: int = 0) -> Tensor:
+        x = self.tokens(ids) * math.sqrt(self.tokens.embedding_dim)        # [B, T, d_model]
         return self.dropout(self.positions(x, offset))
 
 
 class Stack(nn.Module):
-    """Layers one upon the other; with pre-norm, one more norm on top."""
+    """Layers one upon the other, all with the same context; with pre-norm, one more norm on top."""
 
-    def __init__(self, layers, d_model, norm="pre"):
+    def __init__(self, layers, d_model: int, norm: str = "pre"):
         super().__init__()
         self.layers = nn.ModuleList(layers)
         self.norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
 
-    def forward(self, x, *context):
+    def forward(self, x: Tensor, *context) -> Tensor:
         for layer in self.layers:
             x = layer(x, *context)
         return self.norm(x)
@@ -150,11 +150,14 @@ class Stack(nn.Module):
 class Transformer(nn.Module):
     """The model of Vaswani et al. 2017; the defaults are its base model, but for the norm.
 
-    forward: to scores [B, T, tgt_vocab_size] of each word after tgt [B, T]. base: of the waves.
+    forward: src ids [B, T_src] of lengths [B], tgt ids [B, T] to the logits of each next token,
+    [B, T, tgt_vocab_size]. base: of the positions' sines. shared: one table for all tokens.
+    Raises ValueError for ids that a table does not have and lengths that do not fit.
     """
 
-    def __init__(self, src_vocab_size, tgt_vocab_size, d_model=512, num_heads=8, d_ff=2048,
-                 num_layers=6, dropout=0.1, norm="pre", shared=False, base=10_000.0):
+    def __init__(self, src_vocab_size: int, tgt_vocab_size: int, d_model: int = 512, num_heads: int = 8,
+                 d_ff: int = 2048, num_layers: int = 6, dropout: float = 0.1, norm: str = "pre",
+                 shared: bool = False, base: float = 10_000.0):
         super().__init__()
         sizes, table = (d_model, num_heads, d_ff, dropout, norm), (d_model, dropout, base)
         self.encoder = Stack((EncoderLayer(*sizes) for _ in range(num_layers)), d_model, norm)
@@ -163,29 +166,42 @@ class Transformer(nn.Module):
         self.src_embed = self.tgt_embed if shared else Embedding(src_vocab_size, *table)
         self.output = nn.Linear(d_model, tgt_vocab_size, bias=False)
         if shared:
-            self.output.weight = self.tgt_embed.words.weight
+            self.output.weight = self.tgt_embed.tokens.weight
 
-    def forward(self, src, lengths, tgt):
-        return self.step(tgt, self.start(src, lengths))
+    def forward(self, src: Tensor, lengths: Tensor, tgt: Tensor) -> Tensor:
+        memory, memory_mask = self.encode(src, lengths)
+        return self.decode(tgt, memory, memory_mask)
 
-    def start(self, src, lengths):
-        """A cache that knows src [B, T_src] of lengths [B], and no word of the target."""
-        mask = source_mask(src, lengths)                                   # [B, 1, T_src]
-        return Cache(self.encoder(self.src_embed(src), mask), mask)
+    def encode(self, src: Tensor, lengths: Tensor):
+        """What the decoder reads: memory [B, T_src, d_model] and its mask [B, 1, T_src]."""
+        check_tokens(src, self.src_embed.tokens.num_embeddings, lengths)
+        mask = padding_mask(lengths, src.shape[1])                         # [B, 1, T_src]
+        return self.encoder(self.src_embed(src), mask), mask
 
-    def step(self, tgt, cache):
-        """Scores after the next words, tgt [B, T], of which the cache then knows."""
-        return self.output(decode(self.decoder, self.tgt_embed, tgt, cache))
+    def decode(self, tgt: Tensor, memory: Tensor, memory_mask: Tensor, cache=None) -> Tensor:
+        """Logits of the token after each of tgt [B, T], which follow those that a cache has."""
+        check_tokens(tgt, self.tgt_embed.tokens.num_embeddings)
+        x, mask = embed_next(self.tgt_embed, tgt, cache)
+        return self.output(self.decoder(x, memory, mask, memory_mask, cache))
+
+    def start(self, src: Tensor, lengths: Tensor) -> KVCache:
+        """A cache that has read src [B, T_src] of lengths [B], and no token of the target."""
+        return KVCache(*self.encode(src, lengths))
+
+    def step(self, tgt: Tensor, cache: KVCache) -> Tensor:
+        """Logits after the next tokens, tgt [B, T], which the cache then has."""
+        return self.decode(tgt, cache.memory, cache.memory_mask, cache)
 
 
-class DecoderOnly(nn.Module):
-    """A Transformer without an encoder: ids [B, T] to scores of each next word [B, T, vocab_size].
+class GPT(nn.Module):
+    """A Transformer without an encoder: ids [B, T] to the logits of each next token [B, T, vocab_size].
 
     Source: Liu et al. 2018; Radford et al. 2018 (GPT).
+    Raises ValueError for ids that the table does not have.
     """
 
-    def __init__(self, vocab_size, d_model=512, num_heads=8, d_ff=2048, num_layers=6, dropout=0.1,
-                 norm="pre"):
+    def __init__(self, vocab_size: int, d_model: int = 512, num_heads: int = 8, d_ff: int = 2048,
+                 num_layers: int = 6, dropout: float = 0.1, norm: str = "pre"):
         super().__init__()
         sizes = d_model, num_heads, d_ff, dropout, norm
         layers = (DecoderLayer(*sizes, cross=False) for _ in range(num_layers))
@@ -193,24 +209,26 @@ class DecoderOnly(nn.Module):
         self.embed = Embedding(vocab_size, d_model, dropout)
         self.output = nn.Linear(d_model, vocab_size, bias=False)
 
-    def forward(self, ids):
-        return self.step(ids, Cache())
+    def forward(self, ids: Tensor, cache=None) -> Tensor:
+        check_tokens(ids, self.embed.tokens.num_embeddings)
+        x, mask = embed_next(self.embed, ids, cache)
+        return self.output(self.decoder(x, None, mask, None, cache))
 
-    def step(self, ids, cache):
-        """Scores after the next words, ids [B, T], of which the cache then knows."""
-        return self.output(decode(self.decoder, self.embed, ids, cache))
+    def step(self, ids: Tensor, cache: KVCache) -> Tensor:
+        """Logits after the next tokens, ids [B, T], which the cache then has."""
+        return self(ids, cache)
 
 
 class Classifier(nn.Module):
-    """An encoder, one vector for all words, scores of classes: ids [B, T] to [B, num_classes].
+    """An encoder, one vector for the whole text, logits of classes: ids [B, T] of lengths [B] to [B, num_classes].
 
-    pooling: "cls" takes the first word's vector, so a token that stands for the whole is put in
-    front of each row; "mean" takes the mean over the real words. Source: Devlin et al. 2019 (BERT).
+    pooling: "cls" takes the first token's vector, so a token that stands for the whole is put in
+    front of each row; "mean" takes the mean over the real tokens. Source: Devlin et al. 2019 (BERT).
     Raises ValueError for another pooling or norm, and for ids or lengths that do not fit.
     """
 
-    def __init__(self, vocab_size, num_classes, d_model=64, num_heads=4, d_ff=128, num_layers=1,
-                 dropout=0.1, norm="pre", pooling="cls"):
+    def __init__(self, vocab_size: int, num_classes: int, d_model: int = 64, num_heads: int = 4, d_ff: int = 128,
+                 num_layers: int = 1, dropout: float = 0.1, norm: str = "pre", pooling: str = "cls"):
         super().__init__()
         if pooling not in ("cls", "mean"):
             raise ValueError(f'pooling={pooling!r}: it needs to be "cls" or "mean"')
@@ -220,25 +238,26 @@ class Classifier(nn.Module):
         self.encoder = Stack((EncoderLayer(*sizes) for _ in range(num_layers)), d_model, norm)
         self.output = nn.Linear(d_model, num_classes)
 
-    def forward(self, ids, lengths):
-        mask = source_mask(ids, lengths)                                   # [B, 1, T]
+    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        check_tokens(ids, self.embed.tokens.num_embeddings, lengths)
+        mask = padding_mask(lengths, ids.shape[1])                         # [B, 1, T]
         x = self.encoder(self.embed(ids), mask)                            # [B, T, d_model]
-        vector = x[:, 0] if self.pooling == "cls" else mean_over_words(x, mask)
+        vector = x[:, 0] if self.pooling == "cls" else mean_pool(x, mask)
         return self.output(vector)                                         # [B, num_classes]
 
 
-def mean_over_words(x, mask):
-    """The mean of x [B, T, d_model] over the words that the mask [B, 1, T] shows: [B, d_model]."""
+def mean_pool(x: Tensor, mask: Tensor) -> Tensor:
+    """The mean of x [B, T, d_model] over the tokens that the mask [B, 1, T] shows: [B, d_model]."""
     real = mask.mT                                                         # [B, T, 1]
     return (x * real).sum(1) / real.sum(1)
 
 
-def decode(decoder, embed, ids, cache):
-    """The decoder's vectors for the next words, ids [B, T]; each sees itself and those before."""
-    T = ids.shape[-1]
-    x = embed(ids, cache.length)                                           # [B, T, d_model]
-    cache.length += T
-    return decoder(x, causal_mask(T, cache.length, device=ids.device), cache)
+def embed_next(embed: Embedding, ids: Tensor, cache: KVCache | None):
+    """Vectors of ids [B, T] that follow those a cache has, and the causal mask [T, so far]; the cache counts them."""
+    T, before = ids.shape[1], cache.length if cache else 0
+    if cache:
+        cache.length += T
+    return embed(ids, before), causal_mask(T, before + T, device=ids.device)
 
 
 def check_norm(norm):

@@ -4,10 +4,10 @@ import pathlib
 
 import pytest
 
-import labs
-import offline
-from helpers.corpora.published import CACHE
-from notebooks import ROOT
+from helpers.data.published import CACHE
+from tests import offline
+from tests.lessons import labs
+from tests.notebooks import ROOT
 
 # Before any kernel starts: two kernels that fight over two cores with two threads each take ten times as long.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

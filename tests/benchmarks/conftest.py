@@ -4,7 +4,7 @@ from time import perf_counter, process_time
 import pytest
 import torch
 
-import measured
+from tools import benchmark_table as measured
 
 
 @pytest.fixture

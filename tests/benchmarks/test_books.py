@@ -7,8 +7,8 @@ import torch
 import torch.nn.functional as F
 
 import plain
-from helpers.corpora.translation import load_translation
-from helpers.decoding import greedy
+from helpers.data.translation import load_translation
+from helpers.generation import greedy
 from helpers.recurrent import Seq2Seq
 from helpers.text import BOS, PAD, Vocab, batches, split_words
 from helpers.training import sequence_loss, train

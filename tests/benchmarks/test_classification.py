@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from helpers.corpora.sentiment import load_sentiment
+from helpers.data.sentiment import load_sentiment
 from helpers.text import UNK, Vocab, labelled_batches, pad, split_words
 from helpers.training import one_cycle, train
 from helpers.transformer import Classifier

@@ -8,11 +8,11 @@ from collections import Counter
 import torch
 import torch.nn.functional as F
 
-from helpers.answers import SEP, answer_batches, answer_loss
-from helpers.corpora.couplets import load_couplets
+from helpers.data.couplets import load_couplets
+from helpers.generation import SEP, answer_batches, answer_loss
 from helpers.text import EOS, PAD, Vocab
 from helpers.training import one_cycle, train
-from helpers.transformer import DecoderOnly
+from helpers.transformer import GPT
 
 STEPS, LONGEST = 2500, 12
 
@@ -45,7 +45,7 @@ def test_published_couplets(read_or_skip, figure):
     unigram = -sum(math.log((counts[i] + 1) / everything) for i in characters) / len(characters)
 
     torch.manual_seed(0)
-    model = DecoderOnly(len(vocab), 128, 4, 256, num_layers=2, dropout=0.1)
+    model = GPT(len(vocab), 128, 4, 256, num_layers=2, dropout=0.1)
     train(model, answer_batches(data, 64, STEPS, sep), answer_loss, 3e-3, one_cycle(STEPS), clip=1.0)
     loss = loss_per_character(model, fresh, sep)
     figure("couplets that people wrote, held out: nats a character", [loss], {"by frequency alone": [unigram]})

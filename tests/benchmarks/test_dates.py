@@ -4,13 +4,13 @@ from time import perf_counter
 import pytest
 import torch
 
-from helpers.corpora.dates import load_dates
-from helpers.decoding import translate
+from helpers.data.dates import load_dates
+from helpers.generation import translate
 from helpers.positions import look_beside, sinusoids
+from helpers.pretrained.dates import SOURCE, TARGET, encode
 from helpers.text import batches, pad
 from helpers.training import one_cycle, sequence_loss, train
 from helpers.transformer import Transformer
-from helpers.weights.dates import SOURCE, TARGET, encode
 
 STEPS = 900
 
@@ -19,7 +19,7 @@ def new_model(seed):
     """The model of lesson 8."""
     torch.manual_seed(seed)
     model = Transformer(len(SOURCE), len(TARGET), d_model=64, num_heads=4, d_ff=64, num_layers=1, dropout=0.0)
-    model.src_embed.words.weight.data[:, :16] = 0
+    model.src_embed.tokens.weight.data[:, :16] = 0
     look_beside(model.encoder.layers[0].self_attn, sinusoids(512, 64)[:, :16])
     return model
 

@@ -13,15 +13,14 @@ from torch import nn
 
 import plain
 from helpers.bert import Bert, BertForPretraining
-from helpers.checkpoints import load_tokenizer
-from helpers.corpora.documentation import load_paragraphs
-from helpers.corpora.wikitext import load_wikitext
-from helpers.masking import SentencePairs, pretraining_batches, pretraining_loss
-from helpers.pretrain import pretrain
-from helpers.text import PAD
+from helpers.data.documentation import load_paragraphs
+from helpers.data.wikitext import load_wikitext
+from helpers.pretrained.format import load_tokenizer
+from helpers.pretraining.objectives import SentencePairs, pretraining_batches, pretraining_loss
+from helpers.pretraining.run import pretrain
+from helpers.text import PAD, train_wordpiece
 from helpers.training import train
-from helpers.wordpiece import train_wordpiece
-from notebooks import ROOT
+from tests.notebooks import ROOT
 
 WIDTH, HEADS, LAYERS, LENGTH, BATCH, HIDDEN = 128, 2, 2, 64, 512, 10
 OURS = 64                                                               # pairs in a batch of ours
@@ -32,22 +31,22 @@ class PlainBert(nn.Module):
 
     def __init__(self, vocab_size):
         super().__init__()
-        self.words, self.segments = nn.Embedding(vocab_size, WIDTH), nn.Embedding(2, WIDTH)
+        self.tokens, self.segments = nn.Embedding(vocab_size, WIDTH), nn.Embedding(2, WIDTH)
         self.places = nn.Parameter(torch.randn(1, 1000, WIDTH))
         self.layers = nn.ModuleList(plain.Layer(WIDTH, HEADS, 2 * WIDTH, 0.2) for _ in range(LAYERS))
         self.word_head = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.LayerNorm(WIDTH), nn.Linear(WIDTH, vocab_size))
         self.next_head = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.Tanh(), nn.Linear(WIDTH, 2))
 
     def forward(self, ids, lengths, segments, positions):
-        x = self.words(ids) + self.segments(segments) + self.places[:, :ids.shape[1]]
+        x = self.tokens(ids) + self.segments(segments) + self.places[:, :ids.shape[1]]
         for layer in self.layers:
             x = layer(x, lengths.unsqueeze(1))
         return self.word_head(x[torch.arange(len(x)).unsqueeze(1), positions]), self.next_head(x[:, 0])
 
 
 def plain_loss(model, ids, lengths, segments, positions, words, is_next):
-    word_scores, next_scores = model(ids, lengths, segments, positions)
-    return plain.masked_loss(word_scores, words) + F.cross_entropy(next_scores, is_next)
+    mlm_logits, nsp_logits = model(ids, lengths, segments, positions)
+    return plain.masked_loss(mlm_logits, words) + F.cross_entropy(nsp_logits, is_next)
 
 
 def padded(batch):

@@ -6,11 +6,11 @@ import json
 from collections import Counter, defaultdict
 from statistics import mean
 
-from helpers.checkpoints import load_bert, load_tokenizer
-from helpers.corpora.documentation import load_paragraphs
-from helpers.loading import SHIPPED, read_record
-from helpers.masking import SentencePairs, pretraining_batches, pretraining_scores, unigram_loss
-from helpers.pretrain import hold_out
+from helpers.data.documentation import load_paragraphs
+from helpers.pretrained.format import load_bert, load_tokenizer
+from helpers.pretrained.weights import SHIPPED, read_record
+from helpers.pretraining.objectives import SentencePairs, evaluate, pretraining_batches, unigram_loss
+from helpers.pretraining.run import hold_out
 
 TRANSLATORS = {"transformer": "Transformer", "bahdanau": "Bahdanau's attention", "none": "no attention"}
 TASKS = {"one text": "one text, five classes: accuracy", "two texts": "two texts, made entailment: accuracy",
@@ -39,7 +39,7 @@ def test_bert(figure):
     known, held_out = (SentencePairs([[found.ids for found in tokenizer.encode_batch(some, add_special_tokens=False)]
                                       for some in paragraphs]) for paragraphs in hold_out(load_paragraphs()))
     batches = list(pretraining_batches(held_out, tokenizer, 64, 32, max_len=128, seed=1))
-    loss, accuracy = pretraining_scores(model, batches)
+    loss, accuracy = evaluate(model, batches)
     how = f"trained {json.loads((folder / 'training.json').read_text())['seconds']:,} s"
     figure("BERT, 4 layers, 128 wide, held-out paragraphs: nats a hidden word", [loss],
            {"by frequency alone": [unigram_loss(known, batches, tokenizer.get_vocab_size())]}, how=how)

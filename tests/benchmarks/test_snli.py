@@ -8,12 +8,12 @@ import time
 import torch
 
 from helpers.bert import BertClassifier
-from helpers.checkpoints import load_bert, load_tokenizer
-from helpers.corpora.entailment import LABELS, load_entailment
-from helpers.finetuning import accuracy, class_loss, finetuning_batches, scores_of, text_examples
-from helpers.loading import SHIPPED
+from helpers.data.entailment import LABELS, load_entailment
+from helpers.finetuning import accuracy, class_loss, finetuning_batches, predict, text_examples
+from helpers.pretrained.format import load_bert, load_tokenizer
+from helpers.pretrained.weights import SHIPPED
 from helpers.training import one_cycle, train
-from helpers.weights.fine_tuning import untrained
+from tools.make_weights.fine_tuning import untrained
 
 PASSES, MOST = 6, 25_000                                     # with all 549,367 pairs the first of them count
 
@@ -29,7 +29,7 @@ def test_dev_accuracy(read_or_skip, figure, one_thread):
         torch.manual_seed(0)
         model = BertClassifier(start(), len(LABELS))
         train(model, finetuning_batches(known, 32, steps), class_loss, 5e-4, one_cycle(steps, warm=0.1), clip=1.0)
-        return 100 * accuracy(scores_of(model, dev), dev)
+        return 100 * accuracy(predict(model, dev), dev)
 
     pretrained, scratch = score(lambda: load_bert(SHIPPED / "bert").bert), score(untrained)
     how = f"1 thread, {(time.perf_counter() - started) / 2:.0f} s each"

@@ -1,6 +1,6 @@
 """A Transformer on sentences that people wrote: 20,000 short pairs of fra-eng, ten minutes of one core, held-out BLEU.
 
-`make bench` runs it where the published file is in the cache folder (see helpers.corpora.published); nothing is fetched.
+`make bench` runs it where the published file is in the cache folder (see helpers.data.published); nothing is fetched.
 """
 import itertools
 import os
@@ -11,9 +11,9 @@ import pytest
 import sacrebleu
 import torch
 
-from helpers.corpora.published import cache_folder
-from helpers.corpora.translation import load_translation
-from helpers.decoding import beam_search, translate
+from helpers.data.published import cache_folder
+from helpers.data.translation import load_translation
+from helpers.generation import beam_search, translate
 from helpers.text import Vocab, batches, pad, split_words
 from helpers.training import one_cycle, sequence_loss, train
 from helpers.transformer import Transformer

@@ -4,21 +4,21 @@ import statistics
 import nbformat
 import pytest
 
-from execute import KERNEL
 from labdriver import chromium, lab_server, open_notebook, wait_until
+from tools.execute import KERNEL
 
 CELLS = [
     """import torch
-from helpers import figures
+from helpers import plots
 from helpers.widgets import AttentionExplorer, explore
 AttentionExplorer((2 * torch.randn(16, 16, 16)).softmax(-1))""",
     "AttentionExplorer((2 * torch.randn(16, 16, 16)).softmax(-1), grid=True)",
     """labels = [["previous", "next", "same word", "broad"] * 3] * 6
 AttentionExplorer((2 * torch.randn(6, 12, 24, 24)).softmax(-1), labels=labels, grid=True)""",
     """x = torch.linspace(0, 5, 50)
-picture, (left, right) = figures.panels(9, 3.4, 1, 2)
-points, curve = figures.draw_lines(left, {"average": (x, x.sin())}, "x", "y", points=(x, x.sin()))
-image = figures.draw_map(right, torch.eye(50))
+picture, (left, right) = plots.panels(9, 3.4, 1, 2)
+points, curve = plots.draw_lines(left, {"average": (x, x.sin())}, "x", "y", points=(x, x.sin()))
+image = plots.draw_map(right, torch.eye(50))
 def draw(width):
     weights = (-((x.unsqueeze(1) - x) / width) ** 2 / 2).softmax(-1)
     curve.set_ydata(weights @ x.sin())
@@ -28,9 +28,9 @@ lab = explore(draw, moving=[curve, image], width=(0.1, 3.0, 0.01))
 lab""",
     """def draw_all(width):
     weights = (-((x.unsqueeze(1) - x) / width) ** 2 / 2).softmax(-1)
-    picture, (left, right) = figures.panels(9, 3.4, 1, 2)
-    figures.draw_lines(left, {"average": (x, weights @ x.sin())}, "x", "y", points=(x, x.sin()))
-    figures.draw_map(right, weights)
+    picture, (left, right) = plots.panels(9, 3.4, 1, 2)
+    plots.draw_lines(left, {"average": (x, weights @ x.sin())}, "x", "y", points=(x, x.sin()))
+    plots.draw_map(right, weights)
     return picture
 explore(draw_all, width=(0.1, 3.0, 0.01))""",
 ]

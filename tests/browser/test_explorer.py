@@ -2,8 +2,8 @@
 import nbformat
 import pytest
 
-from execute import KERNEL
 from labdriver import open_notebook, wait_until
+from tools.execute import KERNEL
 
 CELL = """import torch
 from helpers.widgets import AttentionExplorer

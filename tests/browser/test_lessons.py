@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from labdriver import findings, open_notebook, wait_until
-from notebooks import NAMES, ROOT, read
+from tests.notebooks import NAMES, ROOT, read
 
 FAILURES = pathlib.Path(__file__).parent / "failures"
 WIDGET = "application/vnd.jupyter.widget-view+json"

@@ -5,11 +5,11 @@ import urllib.parse
 import nbformat
 import pytest
 
-import website
-from execute import KERNEL
 from labdriver import FINGERPRINT, findings, wait_until
-from notebooks import NAMES, ROOT, read, text_cells
-from website import VIEW
+from tests.notebooks import NAMES, ROOT, read, text_cells
+from tools.execute import KERNEL
+from tools.site import __main__ as website
+from tools.site.__main__ import VIEW
 
 LIVE = ["03_masked_softmax", "12_bert"]                                 # cheap to run; one map, and a grid of eight
 PHONE = {"width": 390, "height": 844}

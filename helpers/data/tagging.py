@@ -1,0 +1,81 @@
+"""Which words are names of code? Sentences of installed documentation, tagged by those who wrote them.
+
+"If ``axis`` is given, the sum is along that axis": its author marked one word as a name. Here the marks are taken away, and which
+words had them is what is to be found: the same word can be a name in one sentence and none in the next.
+"""
+import functools
+import inspect
+import random
+import re
+
+from helpers.data.documentation import docstrings, key, prose
+
+TAGS = ["word", "name"]
+LIBRARIES = ["matplotlib", "networkx", "numpy", "torch"]               # those whose authors mark names
+
+# One name that is marked: ``width``, `width`, :attr:`~pen.Line.width`.
+ROLE = r":(?:py:)?(?:attr|class|const|data|exc|func|meth|mod|obj):"
+MARKED = re.compile(rf"(?<![`\w])(?:{ROLE})?(`{{1,2}})(?:~[\w.]*\.)?([A-Za-z_]\w*)\1(?![`\w]|_\b)")
+# What may be a name, or may not: other marks, words that are stressed *like this*, and calls.
+UNCLEAR = re.compile(r"`|(?<![\w*])\*{1,2}\w[^*]*\*{1,2}(?![\w*])|\(\)")
+SIGN = "NAME_"                                                         # is put before a marked name while sentences are told apart
+TOKEN = re.compile(rf"{SIGN}\w+|\w+(?:[-'](?!{SIGN})\w+)*|[^\w\s]")
+FORGOTTEN = re.compile(r"\w*_\w*|True|False|None")                     # surely names: with these unmarked, others may be as well
+
+
+def load_tagging(n_train=5000, n_test=800, seed=0):
+    """(train, test): lists of (words, tags), of the same length; a tag is an index in TAGS.
+
+    Words are as they are written, and punctuation marks are words too. Each sentence has a marked name at least, and none that was
+    plainly forgotten. No sentence is there twice, in any case of letters, and no docstring is divided between train and test.
+    What is there depends on the versions of LIBRARIES that are installed; on one machine it is always the same.
+    Raises ValueError for negative numbers and for more sentences than there are, ModuleNotFoundError where a library is missing.
+    """
+    if min(n_train, n_test) < 0:
+        raise ValueError(f"n_train={n_train}, n_test={n_test}: both need to be 0 or more")
+    groups = list(sentences_by_docstring(*LIBRARIES))
+    random.Random(seed).shuffle(groups)
+    test, train = take(n_test, groups), take(n_train, groups)
+    if len(train) < n_train or len(test) < n_test:
+        there = sum(map(len, sentences_by_docstring(*LIBRARIES)))
+        raise ValueError(f"n_train={n_train}, n_test={n_test}: {there:,} sentences are there, and no docstring is divided")
+    return train, test
+
+
+@functools.cache
+def sentences_by_docstring(*libraries):
+    """Lists of (words, tags), one for each docstring: what was there before, in any case of letters, is left out."""
+    seen, groups = set(), []
+    for text in [text for library in libraries for text in docstrings(library)]:
+        fresh = {key(" ".join(words)): (words, tags) for words, tags in tagged_sentences(text)}
+        groups.append([pair for k, pair in fresh.items() if k not in seen])
+        seen.update(fresh)
+    return groups
+
+
+def take(count, groups):
+    """`count` sentences from the last groups, which are taken off the list whole."""
+    pairs = []
+    while groups and len(pairs) < count:
+        pairs += groups.pop()
+    return pairs[:count]
+
+
+def tagged_sentences(text):
+    """(words, tags) of each clean sentence of a docstring (see `prose`) that has a marked name and nothing unclear."""
+    if "`" not in text:
+        return []
+    marked = "\n\n".join(block for block in re.split(r"\n\s*\n", inspect.cleandoc(text)) if "`" in block)
+    signed = UNCLEAR.sub(r"\\", MARKED.sub(rf"{SIGN}\2", f"\n{marked}")) # no sentence with a backslash is clean
+    found = [TOKEN.findall(sentence) for run in prose(signed, indented=True) for sentence in run if SIGN in sentence]
+    return [without_signs(tokens) for tokens in found if not any(map(FORGOTTEN.fullmatch, unsigned(tokens)))]
+
+
+def unsigned(tokens):
+    """Those that are no marked names."""
+    return [token for token in tokens if not token.startswith(SIGN)]
+
+
+def without_signs(tokens):
+    """The words of a sentence, and their tags."""
+    return [token.removeprefix(SIGN) for token in tokens], [int(token.startswith(SIGN)) for token in tokens]

@@ -1,0 +1,68 @@
+"""Exercises of lesson 07: layer norm, and the target shifted by one."""
+import torch
+
+from helpers.exercises.exercise import Exercise
+
+
+def slow_layer_norm(x, eps):
+    output = torch.zeros_like(x)
+    for b in range(x.shape[0]):
+        for t in range(x.shape[1]):
+            word = x[b, t]
+            mean = word.sum() / len(word)
+            variance = ((word - mean) ** 2).sum() / len(word)
+            output[b, t] = (word - mean) / (variance + eps) ** 0.5
+    return output
+
+
+def slow_shift_right(target, bos):
+    rows = []
+    for row in target.tolist():
+        rows.append([bos, *row[:-1]])
+    return torch.tensor(rows)
+
+
+def normalised(x, eps, axes=-1, correction=0):
+    variance, mean = torch.var_mean(x, axes, correction=correction, keepdim=True)
+    return (x - mean) / (variance + eps).sqrt()
+
+
+generator = torch.Generator().manual_seed(7)
+words = torch.randn(2, 3, 4, generator=generator)
+
+EXERCISES = {
+    "layer_norm": Exercise(
+        slow_layer_norm,
+        [(words, 1e-5), (5 + 2 * torch.randn(1, 2, 6, generator=generator), 0.5)],
+        {
+            "mean and variance run over all words of a sentence; each word is normalised by itself, over the last axis":
+                lambda x, eps: normalised(x, eps, axes=(1, 2)),
+            "mean and variance run over the batch; that is batch norm":
+                lambda x, eps: normalised(x, eps, axes=(0, 1)),
+            "the variance divides by n - 1; here it is the mean square, which divides by n":
+                lambda x, eps: normalised(x, eps, correction=1),
+            "eps is added to the root; it belongs to the variance, under the root":
+                lambda x, eps: (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + eps),
+            "mean and variance run over everything; each word is normalised by itself, over the last axis":
+                lambda x, eps: normalised(x, eps, axes=(0, 1, 2)),
+            "`x.std(-1)` divides by n - 1, and eps belongs under the root; take the mean square, add eps, then the root":
+                lambda x, eps: (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps),
+            "the mean is still in it: subtract it first":
+                lambda x, eps: x / (x.var(-1, correction=0, keepdim=True) + eps).sqrt(),
+            "divide by the root of the variance, not by the variance":
+                lambda x, eps: (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0, keepdim=True) + eps),
+        }),
+    "shift_right": Exercise(
+        slow_shift_right,
+        [(torch.tensor([[5, 6, 7, 3], [8, 3, 0, 0]]), 2), (torch.tensor([[4, 9, 3]]), 1)],
+        {
+            "the last id comes back at the front, as with roll; `bos` belongs there":
+                lambda target, bos: target.roll(1, 1),
+            "it is moved the other way: the decoder would read what it has to predict next":
+                lambda target, bos: torch.cat([target[:, 1:], torch.full_like(target[:, :1], bos)], 1),
+            "`bos` has replaced the first id; nothing was moved":
+                lambda target, bos: torch.cat([torch.full_like(target[:, :1], bos), target[:, 1:]], 1),
+            "it is one longer than the target: drop the last id":
+                lambda target, bos: torch.cat([torch.full_like(target[:, :1], bos), target], 1),
+        }),
+}

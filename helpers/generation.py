@@ -1,0 +1,198 @@
+"""How a trained model generates: one token at a time, each choice fed back as the next input."""
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from helpers.text import BOS, EOS, PAD, groups_of_like_length, pad
+from helpers.transformer import KVCache
+
+SEP = "<sep>"                                                # the token between a prompt and its answer
+
+
+@torch.no_grad()
+def generate(model: nn.Module, state, start: Tensor, max_len: int, choose: Callable) -> Tensor:
+    """Tokens one after the other: ids [B, up to max_len], each row ended by `<eos>` and filled with `<pad>`.
+
+    model.step(ids [B, T], state) gives the logits after each token and advances the state, so that nothing is
+    computed twice. start: the first tokens, [B, T]. choose: from logits [B, vocab_size] to the next tokens [B].
+    A row that finds no `<eos>` ends after max_len tokens. Raises ValueError for no rows or no tokens.
+    """
+    if not len(start) or max_len < 1:
+        raise ValueError(f"{len(start)} rows of up to {max_len} tokens: at least one of each is needed")
+    tokens, finished = [], torch.zeros(len(start), dtype=torch.bool, device=start.device)
+    new = start
+    while len(tokens) < max_len and not finished.all():
+        logits = model.step(new, state)[:, -1]                             # [B, vocab_size]
+        logits[:, PAD] = -torch.inf                                        # padding is not a token
+        chosen = choose(logits)                                            # [B]
+        tokens.append(chosen.masked_fill(finished, PAD))
+        finished |= chosen == EOS
+        new = chosen.unsqueeze(1)                                          # [B, 1]
+    return torch.stack(tokens, 1)
+
+
+def greedy(model: nn.Module, state, start: Tensor, max_len: int) -> Tensor:
+    """The likeliest token at every step; see `generate`."""
+    return generate(model, state, start, max_len, lambda logits: logits.argmax(-1))
+
+
+def sample(model: nn.Module, state, start: Tensor, max_len: int, temperature: float = 1.0, top_k: int | None = None,
+           top_p: float | None = None, generator: torch.Generator | None = None) -> Tensor:
+    """A token drawn at every step from the distribution of `next_token_probs`; see `generate`."""
+    def draw(logits):
+        return next_token_probs(logits, temperature, top_k, top_p).multinomial(1, generator=generator).squeeze(-1)
+    return generate(model, state, start, max_len, draw)
+
+
+def next_token_probs(logits: Tensor, temperature: float = 1.0, top_k: int | None = None,
+                     top_p: float | None = None) -> Tensor:
+    """The distribution to sample from, [B, vocab_size], given the logits of the next token.
+
+    temperature: logits are divided by it; below 1 the likely tokens gain. top_k: only the k
+    likeliest are left. top_p: only the likeliest whose probabilities together reach p.
+    Source: Holtzman et al. 2020. Raises ValueError where nothing would be left to sample.
+    """
+    k_is_good, p_is_good = top_k is None or top_k >= 1, top_p is None or 0 < top_p <= 1
+    if temperature <= 0 or not k_is_good or not p_is_good:
+        raise ValueError(f"temperature={temperature}, top_k={top_k}, top_p={top_p}: a temperature "
+                         "above 0, a k of 1 or more and a p above 0 and up to 1 are needed")
+    likeliest, tokens = (logits / temperature).softmax(-1).sort(descending=True)
+    if top_k is not None:
+        likeliest[..., top_k:] = 0
+    if top_p is not None:
+        before = likeliest.cumsum(-1) - likeliest            # reached without this token, of the sum
+        likeliest[before >= top_p] = 0                       # before top_k took anything away
+    kept = torch.zeros_like(likeliest).scatter(-1, tokens, likeliest)
+    return kept / kept.sum(-1, keepdim=True)
+
+
+@torch.no_grad()
+def translate(model: nn.Module, src: Tensor, lengths: Tensor, max_len: int) -> Tensor:
+    """Greedy answers to src [B, T] with lengths [B]: ids as `generate` gives them."""
+    start = torch.full((len(src), 1), BOS, device=src.device)
+    return greedy(model, model.start(src, lengths), start, max_len)
+
+
+@torch.no_grad()
+def beam_search(model: nn.Module, src: Tensor, lengths: Tensor, max_len: int, width: int = 4,
+                length_penalty: float = 0.6, with_greedy: bool = False) -> tuple[Tensor, Tensor]:
+    """Answers to src [B, T] with lengths [B]: the best of the `width` hypotheses that are kept at every step.
+
+    Returns ids as `generate` gives them and their `answer_scores` [B]. with_greedy: the greedy answer, which a beam can
+    lose on the way, is one more candidate at the end. Source: Wu et al. 2016, section 7. Raises ValueError for a width below 1.
+    """
+    if width < 1:
+        raise ValueError(f"width={width}: at least one hypothesis has to be kept")
+    found, total = beams(model, src, lengths, max_len, width)              # [B, width, T], [B, width]
+    total = total / penalty(found, length_penalty)
+    if with_greedy:
+        plain = translate(model, src, lengths, max_len)
+        score = answer_scores(model, src, lengths, plain, length_penalty)
+        longest = max(found.shape[-1], plain.shape[-1])
+        found = torch.cat([pad_to(found, longest), pad_to(plain, longest).unsqueeze(1)], 1)
+        total = torch.cat([total, score.unsqueeze(1)], 1)
+    scores, best = total.max(-1)                                           # [B]
+    ids = found[torch.arange(len(src), device=src.device), best]           # [B, T]
+    return ids[:, :int((ids != PAD).sum(1).max())], scores
+
+
+def beams(model: nn.Module, src: Tensor, lengths: Tensor, max_len: int, width: int) -> tuple[Tensor, Tensor]:
+    """The `width` hypotheses left at the end, finished or not: ids [B, width, up to max_len].
+
+    And the logarithms of their probabilities, [B, width], which alone decide what is kept.
+    """
+    B, device = len(src), src.device
+    sentence = torch.arange(B, device=device)
+    copies = sentence.repeat_interleave(width)                             # each `width` times
+    state = model.start(src[copies], lengths[copies])
+    tokens = torch.full((B * width, 1), BOS, device=device)
+    total = torch.full((B, width), -torch.inf, device=device)
+    total[:, 0] = 0.0                                          # the copies begin alike: one counts
+    for _ in range(max_len):
+        logs = model.step(tokens[:, -1:], state)[:, -1].log_softmax(-1)   # [B * width, vocab_size]
+        finished = (tokens[:, -1] == EOS) | (tokens[:, -1] == PAD)
+        logs[:, PAD] = -torch.inf
+        logs[finished] = -torch.inf
+        logs[finished, PAD] = 0.0                              # what is finished goes on at no cost
+        candidates = (total.unsqueeze(-1) + logs.unflatten(0, (B, width))).flatten(1)
+        total, best = candidates.topk(width)                               # [B, width]
+        rows = (best // logs.shape[-1] + width * sentence.unsqueeze(1)).flatten()
+        state.select(rows)
+        tokens = torch.cat([tokens[rows], (best % logs.shape[-1]).view(-1, 1)], 1)
+        if ((tokens[:, -1] == EOS) | (tokens[:, -1] == PAD)).all():
+            break
+    return tokens[:, 1:].unflatten(0, (B, width)), total
+
+
+@torch.no_grad()
+def answer_scores(model: nn.Module, src: Tensor, lengths: Tensor, ids: Tensor, length_penalty: float = 0.6) -> Tensor:
+    """How likely the model finds the answers ids [B, T] to src: [B].
+
+    The sum of the tokens' log-probabilities, divided by ((5 + number of tokens) / 6) ** length_penalty, so that long
+    answers are not at a disadvantage. Source: Wu et al. 2016, equation 14.
+    """
+    start = torch.full((len(ids), 1), BOS, device=ids.device)
+    logs = model(src, lengths, torch.cat([start, ids[:, :-1]], 1)).log_softmax(-1)
+    of_tokens = logs.gather(-1, ids.unsqueeze(-1)).squeeze(-1).masked_fill(ids == PAD, 0.0)
+    return of_tokens.sum(-1) / penalty(ids, length_penalty)
+
+
+def penalty(ids, length_penalty):
+    """What to divide a score by, for ids [..., T]."""
+    return ((5 + (ids != PAD).sum(-1)) / 6) ** length_penalty
+
+
+def pad_to(ids, T):
+    """ids [..., up to T] filled up with `<pad>` to T tokens."""
+    return F.pad(ids, (0, T - ids.shape[-1]), value=PAD)
+
+
+def lined_up(first, second, sep):
+    """Lists of ids: what is read, `first <sep> second`, and what is to be predicted there.
+
+    That is the next id, up to `<eos>`; but `<pad>`, nothing to learn, on the first line.
+    """
+    whole = [*first, sep, *second, EOS]
+    return whole[:-1], [PAD] * len(first) + whole[len(first) + 1:]
+
+
+def answer_batches(pairs, batch_size, steps, sep, seed=0):
+    """`steps` batches of (ids, targets), both [B, T], as `lined_up` makes them, filled up with `<pad>`.
+
+    pairs: (first line, second line), lists of ids. Raises ValueError for no pairs or a batch_size below 1.
+    """
+    sizes = [len(first) + len(second) for first, second in pairs]
+    for group in groups_of_like_length(sizes, batch_size, steps, seed):
+        ids, targets = zip(*(lined_up(*pairs[i], sep) for i in group))
+        yield pad(ids)[0], pad(targets)[0]
+
+
+def answer_loss(model, ids, targets):
+    """The mean loss of the targets [B, T] that are not `<pad>`, given ids [B, T]: a number."""
+    logits = model(ids)                                                    # [B, T, vocab_size]
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=PAD)
+
+
+def answers(model: nn.Module, firsts, sep: int, write=greedy, **options) -> list[list[int]]:
+    """Second lines to first lines, lists of ids, in their order, each cut at its `<eos>`.
+
+    write: `greedy` or `sample` of `helpers.generation`, which gets the options. An answer that finds no end stops at
+    twice the length of its line. Lines of one length are written together: then no prompt needs padding.
+    Raises ValueError for an empty line.
+    """
+    found = [None] * len(firsts)
+    for length in sorted({len(first) for first in firsts}):
+        if length == 0:
+            raise ValueError("an empty line: there is nothing to answer")
+        rows = [i for i, first in enumerate(firsts) if len(first) == length]
+        start = torch.tensor([[*firsts[i], sep] for i in rows])            # [B, length + 1]
+        for i, ids in zip(rows, write(model, KVCache(), start, 2 * length, **options)):
+            found[i] = cut(ids.tolist())
+    return found
+
+
+def cut(ids):
+    """A list of ids up to the first `<eos>`."""
+    return ids[:ids.index(EOS)] if EOS in ids else ids

@@ -1,0 +1,121 @@
+"""Read, or change, the attention weights of any model while it runs; and scores that say what its heads look at."""
+import math
+from collections.abc import Callable
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+
+KINDS = ["previous", "next", "same", "[SEP]"]           # what `head_names` looks for first
+
+
+class HookPoint(nn.Identity):
+    """Identity: attention weights pass it, so that a hook registered here can watch or change them.
+
+    `used` is False at first, and torch may then compute the whole attention in one fused step, which never forms the weights.
+    It becomes True with the first hook, and stays so until it is set to False. (A global module hook does not set it.)
+    """
+
+    used = False
+
+    def register_forward_hook(self, *args, **kwargs):
+        self.used = True
+        return super().register_forward_hook(*args, **kwargs)
+
+    def register_forward_pre_hook(self, *args, **kwargs):
+        self.used = True
+        return super().register_forward_pre_hook(*args, **kwargs)
+
+    def register_full_backward_hook(self, *args, **kwargs):
+        self.used = True
+        return super().register_full_backward_hook(*args, **kwargs)
+
+    def register_full_backward_pre_hook(self, *args, **kwargs):
+        self.used = True
+        return super().register_full_backward_pre_hook(*args, **kwargs)
+
+
+@contextmanager
+def record(model: nn.Module, change: Callable | None = None):
+    """Keep the attention weights that pass every hook point `attention_weights` inside `model`, while the block lasts.
+
+        with record(model) as seen:
+            model(x)
+        seen["encoder.layers.0.self_attn.attention_weights"][0]      # weights of the first call
+
+    change: a function of (path, weights). What it returns goes on in their place and is what is kept;
+        where it returns None the weights pass as they are.
+    Yields a dictionary, from the path of each hook point to its list of detached tensors, one a call. Inside the block
+    attention forms its weights instead of using a fused kernel, and a compiled model runs as it was written.
+    Raises ValueError when the model has no such hook point.
+    """
+    points = {path: module for path, module in model.named_modules() if path.split(".")[-1] == "attention_weights"}
+    if not points:
+        raise ValueError(f"nothing to record: {type(model).__name__} has no submodule named attention_weights")
+    seen = {}
+
+    def hook_for(path):
+        def hook(point, inputs, weights):
+            changed = change(path, weights) if change else None
+            weights = weights if changed is None else changed
+            seen.setdefault(path, []).append(weights.detach())
+            return weights
+        return hook
+
+    before = [getattr(point, "used", False) for point in points.values()]
+    handles = [point.register_forward_hook(hook_for(path.replace("_orig_mod.", ""))) for path, point in points.items()]
+    try:
+        with torch.compiler.set_stance("force_eager"):
+            yield seen
+    finally:
+        for handle in handles:
+            handle.remove()
+        for point, used in zip(points.values(), before):
+            point.used = used
+
+
+@torch.no_grad()
+def maps_of(bert: nn.Module, found) -> Tensor:
+    """All maps of a `Bert` for a text or pair, as the tokenizer encoded it: [layers, heads, T, T]."""
+    with record(bert) as seen:
+        bert(torch.tensor([found.ids]), torch.tensor([len(found)]), torch.tensor([found.type_ids]))
+    return torch.stack([weights[0][0] for weights in seen.values()])
+
+
+def head_scores(weights: Tensor, tokens: list[str]) -> dict[str, Tensor]:
+    """What the words look at: weights [..., T, T] to the mean weight for each kind, [...].
+
+    Only those words are asked that have such a piece, another word or a mark, to look at; NaN if
+    there are none. "broad" is the entropy of a row: 0 for one piece alone, 1 for all alike.
+    """
+    T, place = len(tokens), torch.arange(len(tokens))
+    ids = torch.tensor([tokens.index(token) for token in tokens])
+    cls, sep = (torch.tensor([token == mark for token in tokens]) for mark in ("[CLS]", "[SEP]"))
+    words, back = ~(cls | sep), place.unsqueeze(1) - place                 # [T], [T, T]
+    looks = {"previous": words & (back == 1), "next": words & (back == -1),
+             "same": words & (ids.unsqueeze(1) == ids) & (back != 0),
+             "[SEP]": sep.expand(T, T), "[CLS]": cls.expand(T, T)}
+    scores = {}
+    for kind, mask in looks.items():
+        asked = words & mask.any(1)
+        scores[kind] = (weights * mask).sum(-1)[..., asked].mean(-1)       # [...]
+    entropy = -torch.special.xlogy(weights, weights).sum(-1)               # [..., T]
+    scores["broad"] = entropy[..., words].mean(-1) / math.log(T)
+    return scores
+
+
+def head_names(scores: dict[str, Tensor], least: float = 0.4) -> list[list[str]]:
+    """A word for each head, in lists nested as the scores [layers, heads] are; "" where nothing stands out.
+
+    A head is named for the kind that gets most, and at least this share, of what is not on `[CLS]`; else "[CLS]", if that gets
+    this share of all; else "broad" from an entropy of 0.85.
+    """
+    rest = torch.stack([scores[kind] for kind in KINDS]) / (1 - scores["[CLS]"])     # [kinds, layers, heads]
+    most, best = rest.max(0)
+
+    def name(layer, head):
+        if most[layer, head] >= least:
+            return KINDS[best[layer, head]]
+        return "[CLS]" if scores["[CLS]"][layer, head] >= least else "broad" if scores["broad"][layer, head] >= 0.85 else ""
+
+    return [[name(layer, head) for head in range(most.shape[1])] for layer in range(len(most))]

@@ -1,0 +1,77 @@
+"""Kernel regression: kernels, and the weighted average that Nadaraya and Watson made of them in 1964."""
+import math
+
+import torch
+from torch import Tensor, nn
+
+from helpers.hooks import HookPoint
+
+
+def gaussian(u: Tensor) -> Tensor:
+    """exp(-u^2 / 2): falls smoothly, never quite 0."""
+    return torch.exp(-u**2 / 2)
+
+
+def boxcar(u: Tensor) -> Tensor:
+    """1 within one width, 0 beyond: an average of the neighbours."""
+    return (u.abs() <= 1).to(u.dtype)
+
+
+def epanechnikov(u: Tensor) -> Tensor:
+    """3/4 (1 - u^2) within one width, 0 beyond (Epanechnikov, 1969)."""
+    return 0.75 * (1 - u**2).clamp(min=0)
+
+
+KERNELS = {"gaussian": gaussian, "boxcar": boxcar, "epanechnikov": epanechnikov}
+
+
+def nadaraya_watson(query: Tensor, key: Tensor, value: Tensor, kernel=gaussian, width: float = 1.0):
+    """Average the values, each weighted by how near its key is to the query.
+
+    query `[T_q]`; key and value `[T_k]`, or `[T_q, T_k]` where every query has its own;
+    width > 0, in the units of query and key.
+    Returns the output `[T_q]` and the weights `[T_q, T_k]`. A query with no key in reach gets zeros.
+    Raises ValueError for sizes that do not match or a width that is not positive.
+    Source: Nadaraya, On Estimating Regression (1964); Watson, Smooth Regression Analysis (1964).
+    """
+    check_sizes(query, key, value)
+    check_width(width)
+    closeness = kernel((query.unsqueeze(-1) - key) / width)             # [T_q, T_k]
+    total = closeness.sum(-1, keepdim=True)                             # [T_q, 1]
+    weights = closeness / total.masked_fill(total == 0, 1)              # [T_q, T_k]
+    return (weights * value).sum(-1), weights
+
+
+class NadarayaWatson(nn.Module):
+    """Nadaraya-Watson regression with a Gaussian kernel whose width is learned."""
+
+    def __init__(self, width: float = 1.0):
+        super().__init__()
+        check_width(width)
+        self.log_width = nn.Parameter(torch.tensor(math.log(width)))
+        self.attention_weights = HookPoint()
+
+    @property
+    def width(self):
+        return self.log_width.exp()
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        check_sizes(query, key, value)
+        u = (query.unsqueeze(-1) - key) / self.width                    # [T_q, T_k]
+        weights = self.attention_weights((-u**2 / 2).softmax(-1))       # [T_q, T_k]
+        return (weights * value).sum(-1)                                # [T_q]
+
+
+def check_sizes(query, key, value):
+    """Raise unless query is `[T_q]`, and key and value are alike, `[T_k]` or `[T_q, T_k]`."""
+    sizes = f"query {list(query.shape)}, key {list(key.shape)}, value {list(value.shape)}"
+    if key.shape != value.shape:
+        raise ValueError(f"{sizes}: every key needs its value, so the last two shapes must be the same")
+    if query.dim() != 1 or key.dim() not in (1, 2) or key.dim() == 2 and len(key) != len(query):
+        raise ValueError(f"{sizes}: they need to be [T_q], [T_k], [T_k] or [T_q], [T_q, T_k], [T_q, T_k]")
+
+
+def check_width(width):
+    """Raise unless `width` is a number above 0."""
+    if not width > 0:
+        raise ValueError(f"width={float(width):g}: a kernel needs a width above 0")

@@ -1,0 +1,1 @@
+"""Pretraining BERT: objectives, distributed steps, checkpoints; `python -m helpers.pretraining --help`."""

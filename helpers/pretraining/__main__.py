@@ -1,0 +1,4 @@
+"""python -m helpers.pretraining"""
+from helpers.pretraining.run import main
+
+main()

@@ -1,0 +1,120 @@
+"""What a reader does out of turn: a kernel is interrupted, a lesson is run twice, a cell is run again after later ones."""
+import re
+import symtable
+
+import pytest
+from jupyter_client.manager import start_new_kernel
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+
+from tests.notebooks import NAMES, PATHS, ROOT, code_cells, read
+
+CHEAP = ["01_nadaraya_watson", "03_masked_softmax"]
+CALLED_AT_ONCE = {                                  # in their own cell and nowhere else: so a later cell may bind the name anew
+    ("02_scoring_functions", "q"), ("02_scoring_functions", "k"), ("16_further", "x"),
+}
+TRAIN_WITHOUT_END = """
+import itertools, torch
+from torch import nn
+from helpers.training import train
+
+model, x = nn.Sequential(nn.Linear(2, 1), nn.Dropout(0.5)), torch.randn(8, 2)
+
+def batches():
+    for step in itertools.count():
+        if step == 3:
+            print("training", model.training, flush=True)
+        yield x, x.sum(1, keepdim=True)
+
+def loss_fn(model, x, y):
+    return (model(x) - y).square().mean()
+
+train(model, batches(), loss_fn)
+"""
+USE_THE_MODEL = """
+print("training", model.training, bool(model(x).isfinite().all()), torch.equal(model(x), model(x)))
+print(len(train(model, itertools.islice(batches(), 3), loss_fn)), "steps more")
+"""
+
+
+@pytest.fixture(scope="module")
+def kernel():
+    """(manager, client) of a kernel such as each lesson has."""
+    manager, client = start_new_kernel(kernel_name="python3", cwd=ROOT / "notebooks")
+    yield manager, client
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+def run(client, code, when_it_prints=lambda text: None):
+    """What a cell prints, or the name of its error."""
+    said = []
+
+    def hear(message):
+        content = message["content"]
+        if message["msg_type"] == "stream":
+            said.append(content["text"])
+            when_it_prints(content["text"])
+
+    reply = client.execute_interactive(code, output_hook=hear, timeout=120)["content"]
+    return reply.get("ename") or "".join(said)
+
+
+def test_a_kernel_has_no_network_and_no_names_that_a_lesson_did_not_give_it(kernel):
+    assert run(kernel[1], "print([name for name in ('errno', 'os', 'socket', 'sys', 'torch') if name in globals()])") == "[]\n"
+    code = 'import socket\ntry: socket.create_connection(("192.0.2.1", 80), 1)\nexcept OSError as error: print(error)'
+    assert "the tests have no network" in run(kernel[1], code)
+
+
+def test_a_model_whose_training_is_interrupted_can_be_used(kernel):
+    manager, client = kernel
+    assert run(client, TRAIN_WITHOUT_END, lambda text: manager.interrupt_kernel()) == "KeyboardInterrupt"
+    assert run(client, USE_THE_MODEL) == "training False True True\n3 steps more\n"
+
+
+def shown(cell):
+    """What a cell shows, without times, and without the ids of widgets."""
+    for output in cell.outputs:
+        data = output.get("data", {})
+        text = output.get("text", data.get("text/plain", ""))
+        yield output.output_type, re.sub(r"\d+(\.\d+)? ms", "", text), data.get("image/png")
+
+
+@pytest.mark.parametrize("name", CHEAP)
+def test_a_lesson_that_is_run_twice_shows_the_same(name):
+    cells = code_cells(read(ROOT / "notebooks" / f"{name}.ipynb"))
+    twice = new_notebook(cells=[new_code_cell(cell.source) for cell in cells * 2])
+    NotebookClient(twice, timeout=600, coalesce_streams=True, resources={"metadata": {"path": ROOT / "notebooks"}}).execute()
+    for cell, first, second in zip(cells, twice.cells, twice.cells[len(cells):]):
+        assert list(shown(first)) == list(shown(second)), cell.source
+        assert [output[:2] for output in shown(cell)] == [output[:2] for output in shown(second)], cell.source
+
+
+def bound(table):
+    """The names that a cell binds."""
+    return {symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
+
+
+def read_later(table):
+    """The names of the notebook that a cell's functions read whenever they are called; a comprehension reads its own at once."""
+    names = set()
+    for inner in table.get_children():
+        if isinstance(inner, symtable.Function) and not inner.get_name().endswith(("comp", "genexpr")):
+            names |= {symbol.get_name() for symbol in inner.get_symbols() if symbol.is_global() and symbol.is_referenced()}
+        names |= read_later(inner)
+    return names
+
+
+@pytest.mark.parametrize("path", PATHS, ids=NAMES)
+def test_no_function_reads_what_a_later_cell_binds_to_something_else(path):
+    """It would answer otherwise when the reader calls it again, or moves the lab that it draws.
+
+    Definitions that are shown are those that were imported, which another test says, so that they may be bound anew.
+    """
+    cells = [cell.source for cell in code_cells(read(path))]
+    tables = [symtable.symtable(source, path.name, "exec") for source in cells]
+    for i, table in enumerate(tables):
+        known = set().union(*map(bound, tables[:i + 1]))
+        anew = [bound(later) for later, source in zip(tables[i + 1:], cells[i + 1:]) if not source.startswith("# %load")]
+        trouble = read_later(table) & known & set().union(*anew)
+        assert {(path.stem, name) for name in trouble} <= CALLED_AT_ONCE, cells[i]

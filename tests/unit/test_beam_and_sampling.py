@@ -1,0 +1,156 @@
+"""Beam search against every possible answer, and sampling against the distribution it draws from."""
+import itertools
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from helpers.generation import answer_scores, beam_search, next_token_probs, sample, translate
+from helpers.recurrent import Seq2Seq
+from helpers.text import BOS, EOS, PAD
+from helpers.transformer import GPT, KVCache, Transformer
+
+WORDS, MAX_LEN = 7, 4
+MODELS = {
+    "transformer": lambda: Transformer(9, WORDS, 16, 2, 32, 2, 0.0),
+    "post-norm": lambda: Transformer(9, WORDS, 16, 2, 32, 1, 0.0, norm="post"),
+    "gru": lambda: Seq2Seq(9, WORDS, 16),
+    "no attention": lambda: Seq2Seq(9, WORDS, 16, attention=False),
+    "lstm, 2 layers": lambda: Seq2Seq(9, WORDS, 16, 2, "lstm"),
+}
+every_model = pytest.mark.parametrize("name", MODELS)
+SRC, LENGTHS = torch.randint(4, 9, (4, 6), generator=torch.Generator().manual_seed(0)), torch.tensor([6, 3, 1, 4])
+
+
+def decided(name, seed=0):
+    """A model with large weights: it prefers some words clearly, so that searching makes a difference."""
+    torch.manual_seed(seed)
+    model = MODELS[name]().eval()
+    for p in model.parameters():
+        p.data *= 2
+    return model
+
+
+def all_answers():
+    """Every answer of up to MAX_LEN words: ended by <eos>, or cut off."""
+    for n in range(1, MAX_LEN + 1):
+        for words in itertools.product(range(1, WORDS), repeat=n):
+            if EOS not in words[:-1] and (words[-1] == EOS or n == MAX_LEN):
+                yield [*words, *[PAD] * (MAX_LEN - n)]
+
+
+ANSWERS = torch.tensor(list(all_answers()))
+
+
+@every_model
+@pytest.mark.parametrize("length_penalty", [0.0, 0.6, 1.0])
+def test_a_beam_as_wide_as_the_tree_finds_the_best_of_all_answers(name, length_penalty):
+    model = decided(name)
+    ids, scores = beam_search(model, SRC, LENGTHS, MAX_LEN, WORDS**MAX_LEN // 4, length_penalty)
+    for b in range(len(SRC)):
+        src, lengths = SRC[b:b + 1].expand(len(ANSWERS), -1), LENGTHS[b:b + 1].expand(len(ANSWERS))
+        of_all = answer_scores(model, src, lengths, ANSWERS, length_penalty)
+        assert scores[b].item() == pytest.approx(of_all.max().item(), abs=1e-5)
+        assert [i for i in ids[b].tolist() if i != PAD] == [i for i in ANSWERS[of_all.argmax()].tolist() if i != PAD]
+
+
+@every_model
+def test_a_beam_of_one_is_greedy(name):
+    model = decided(name)
+    assert beam_search(model, SRC, LENGTHS, MAX_LEN, 1)[0].tolist() == translate(model, SRC, LENGTHS, MAX_LEN).tolist()
+
+
+@every_model
+@pytest.mark.parametrize("seed", range(5))
+def test_no_beam_is_worse_than_greedy(name, seed):
+    model = decided(name, seed)
+    greedy = translate(model, SRC, LENGTHS, 8)
+    for width in (1, 2, 3, 5):
+        ids, scores = beam_search(model, SRC, LENGTHS, 8, width)
+        assert (scores >= answer_scores(model, SRC, LENGTHS, greedy) - 1e-6).all()
+        assert_close(scores, answer_scores(model, SRC, LENGTHS, ids), atol=1e-5, rtol=0)
+
+
+def test_greedy_takes_part():
+    """A model whose greedy answer is better than what a beam of two keeps: the beam gives the greedy one."""
+    found = 0
+    for seed in range(40):
+        model = decided("gru", seed)
+        scores = answer_scores(model, SRC, LENGTHS, translate(model, SRC, LENGTHS, 8), 1.0)
+        found += int((beam_search(model, SRC, LENGTHS, 8, 2, 1.0)[1] <= scores + 1e-6).sum())
+    assert found                                              # it happens, and the test above says that nothing is lost
+
+
+@every_model
+def test_rows_of_a_beam_do_not_influence_one_another(name):
+    model = decided(name)
+    ids, scores = beam_search(model, SRC, LENGTHS, MAX_LEN, 3)
+    for b, n in enumerate(LENGTHS):
+        alone, score = beam_search(model, SRC[b:b + 1, :n], LENGTHS[b:b + 1], MAX_LEN, 3)
+        assert [i for i in ids[b].tolist() if i != PAD] == [i for i in alone[0].tolist() if i != PAD]
+        assert_close(scores[b], score[0], atol=1e-5, rtol=0)
+
+
+def test_a_score_is_the_sum_of_the_words_log_probabilities():
+    model, ids = decided("transformer"), torch.tensor([[4, 5, EOS, PAD]])
+    total, words = 0.0, [BOS]
+    for word in (4, 5, EOS):
+        logs = model(SRC[:1], LENGTHS[:1], torch.tensor([words]))[0, -1].log_softmax(-1)
+        total, words = total + logs[word].item(), [*words, word]
+    for alpha in (0.0, 0.6):
+        score = answer_scores(model, SRC[:1], LENGTHS[:1], ids, alpha).item()
+        assert score == pytest.approx(total / ((5 + 3) / 6) ** alpha, abs=1e-5)
+
+
+def test_a_beam_without_width_is_refused():
+    with pytest.raises(ValueError, match="width=0: at least one beginning"):
+        beam_search(decided("gru"), SRC, LENGTHS, MAX_LEN, 0)
+
+
+def test_what_top_k_and_top_p_leave():
+    """Worked by hand from the probabilities 0.5, 0.25, 0.15, 0.1."""
+    scores = torch.tensor([[0.15, 0.5, 0.1, 0.25]]).log()
+    for options, expected in [
+            ({}, [0.15, 0.5, 0.1, 0.25]), ({"top_k": 2}, [0, 2 / 3, 0, 1 / 3]), ({"top_k": 9}, [0.15, 0.5, 0.1, 0.25]),
+            ({"top_p": 0.4}, [0.0, 1, 0, 0]), ({"top_p": 0.6}, [0, 2 / 3, 0, 1 / 3]), ({"top_p": 0.8}, [1 / 6, 5 / 9, 0, 5 / 18]),
+            ({"top_p": 1.0}, [0.15, 0.5, 0.1, 0.25]), ({"top_k": 3, "top_p": 0.6}, [0, 2 / 3, 0, 1 / 3])]:
+        assert_close(next_token_probs(scores, **options), torch.tensor([expected]))
+    cold, hot = next_token_probs(scores, 0.5), next_token_probs(scores, 1e6)
+    assert_close(cold, (scores * 2).softmax(-1))
+    assert_close(hot, torch.full((1, 4), 0.25), atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("options", [{"temperature": 0}, {"temperature": -1.0}, {"top_k": 0}, {"top_p": 0.0}, {"top_p": 1.1}])
+def test_what_leaves_nothing_to_draw_is_refused(options):
+    with pytest.raises(ValueError, match="a temperature above 0"):
+        next_token_probs(torch.zeros(1, 3), **options)
+
+
+class Fixed:
+    """Scores that are the same after every word."""
+
+    def __init__(self, probabilities):
+        self.scores = torch.tensor(probabilities).log()
+
+    def step(self, ids, state):
+        return self.scores.repeat(*ids.shape, 1)
+
+
+def test_samples_follow_the_distribution():
+    model, start = Fixed([0.0, 0.0, 0.0, 0.0, 0.7, 0.2, 0.1]), torch.full((4000, 1), BOS)
+    drawn = sample(model, None, start, 1, generator=torch.Generator().manual_seed(0)).flatten()
+    shares = torch.bincount(drawn, minlength=7) / len(drawn)
+    assert_close(shares, torch.tensor([0.0, 0.0, 0.0, 0.0, 0.7, 0.2, 0.1]), atol=0.03, rtol=0)
+    only = sample(model, None, start, 1, top_k=2, generator=torch.Generator().manual_seed(0))
+    assert set(only.flatten().tolist()) == {4, 5}
+
+
+def test_sampling_is_reproducible_and_nearly_greedy_when_cold():
+    torch.manual_seed(0)
+    model, start = GPT(9, 16, 2, 32, 1, 0.0).eval(), torch.tensor([[BOS, 5], [BOS, 6]])
+    first, again, other = (sample(model, KVCache(), start, 12, generator=torch.Generator().manual_seed(seed)).tolist()
+                           for seed in (1, 1, 2))
+    assert first == again != other
+    cold = sample(model, KVCache(), start, 12, temperature=1e-4, generator=torch.Generator().manual_seed(3))
+    assert cold.tolist() == sample(model, KVCache(), start, 12, top_k=1).tolist()
+    assert PAD not in cold[:, 0]

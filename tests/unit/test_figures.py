@@ -1,0 +1,104 @@
+"""Static pictures: what they refuse, and what they show those who cannot see them."""
+import base64
+import io
+
+import numpy as np
+import pytest
+import torch
+from matplotlib import pyplot
+from PIL import Image
+
+from helpers import plots
+
+MAP = torch.tensor([[0.5, 0.5, 0.0], [0.1, 0.2, 0.7]])         # two queries, three keys
+QUERIES, KEYS = ["the", "cat"], ["le", "chat", "dort"]
+
+
+def shown(picture):
+    """The decoded PNG, the text and the alt text that a notebook gets."""
+    data, metadata = picture._repr_mimebundle_()
+    return Image.open(io.BytesIO(base64.b64decode(data["image/png"]))), data["text/plain"], metadata["image/png"]["alt"]
+
+
+def test_a_picture_shows_itself_in_pixels_and_in_words():
+    picture = plots.heatmap(MAP, QUERIES, KEYS, alt="Who looks at whom")
+    image, text, alt = shown(picture)
+    assert image.format == "PNG" and len(set(image.convert("L").tobytes())) > 10
+    assert alt == "Who looks at whom" and text == "Picture: Who looks at whom"
+    assert shown(picture)[1:] == (text, alt)
+
+
+def test_alt_text_says_where_each_query_looks_most():
+    alt = shown(plots.heatmap(MAP, QUERIES, KEYS))[2]
+    assert "the to le (0.50)" in alt and "cat to dort (0.70)" in alt
+
+
+def test_pyplot_keeps_no_picture_open():
+    plots.heatmap(MAP)
+    plots.lines({"a": ([0, 1], [0, 1])}, "x", "y")
+    assert pyplot.get_fignums() == []
+
+
+def test_rows_are_queries_and_columns_are_keys():
+    ax = plots.heatmap(MAP, QUERIES, KEYS).axes[0]
+    assert [label.get_text() for label in ax.get_yticklabels()] == QUERIES
+    assert [label.get_text() for label in ax.get_xticklabels()] == KEYS
+    assert (ax.get_ylabel(), ax.get_xlabel()) == ("queries", "keys") and ax.images[0].get_array().shape == (2, 3)
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]                  # from the top down
+
+
+def test_maps_side_by_side_share_one_scale():
+    axes = plots.heatmaps({"sharp": MAP, "flat": MAP / 10}, vmax=0.9).axes
+    assert [ax.get_title() for ax in axes[:2]] == ["sharp", "flat"]
+    assert {ax.images[0].get_clim() for ax in axes[:2]} == {(0, 0.9)}
+    assert plots.heatmap(MAP, signed=True, vmax=2).axes[0].images[0].get_clim() == (-2, 2)
+
+
+@pytest.mark.parametrize("mask", [torch.tensor([[True, True, False], [True, False, True]]), torch.tensor([True, False, True])])
+def test_hidden_cells_are_not_small_weights(mask):
+    array = plots.heatmap(MAP, mask=mask).axes[0].images[0].get_array()
+    assert np.array_equal(array.mask, ~mask.expand(2, 3).numpy())
+
+
+def test_nan_counts_as_hidden():
+    ax = plots.heatmap(MAP.masked_fill(MAP == 0, float("nan"))).axes[0]
+    assert ax.images[0].get_array().mask.tolist() == [[False, False, True], [False, False, False]]
+    assert [text.get_text() for text in ax.texts] == ["0.50", "0.50", "0.10", "0.20", "0.70"]      # no number in a hidden cell
+
+
+@pytest.mark.parametrize("size", [1, 20, 21, 100])
+def test_labels_are_never_too_many_to_read(size):
+    ax = plots.heatmap(torch.eye(size), [f"q{i}" for i in range(size)], [f"k{i}" for i in range(size)]).axes[0]
+    for axis, letter in ((ax.xaxis, "k"), (ax.yaxis, "q")):
+        labels = [label.get_text() for label in axis.get_ticklabels()]
+        assert len(labels) <= 20 and labels == [f"{letter}{round(tick)}" for tick in axis.get_ticklocs()]
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16, torch.bool])
+def test_any_tensor_becomes_an_array(dtype):
+    values = torch.ones(2, 3).to(dtype)
+    array = plots.as_numpy(values.requires_grad_() if values.is_floating_point() else values)
+    assert array.shape == (2, 3) and (array == 1).all()
+
+
+def test_lines_draw_each_series():
+    ax = plots.lines({"a": ([1, 2], [3, 4]), "b": (torch.arange(3), torch.ones(3))}, "step", "loss").axes[0]
+    assert [line.get_label() for line in ax.lines] == ["a", "b"] and (ax.get_xlabel(), ax.get_ylabel()) == ("step", "loss")
+    assert ax.lines[0].get_linestyle() != ax.lines[1].get_linestyle()
+
+
+@pytest.mark.parametrize("weights, options, error, message", [
+    (MAP, {"query_tokens": KEYS}, ValueError, "3 query_tokens for 2 queries: each needs one label"),
+    (MAP, {"key_tokens": [*KEYS, "."]}, ValueError, "4 key_tokens for 3 keys: each needs one label"),
+    (MAP, {"key_tokens": QUERIES}, ValueError, "2 key_tokens for 3 keys"),
+    (MAP, {"query_tokens": []}, ValueError, "0 query_tokens for 2 queries"),
+    (MAP, {"key_tokens": QUERIES, "names": ("places", "columns")}, ValueError, "2 key_tokens for 3 columns"),
+    (MAP.expand(2, 2, 3), {}, ValueError, r"a map needs two axes, \[T_q, T_k\], but this tensor has shape \[2, 2, 3\]"),
+    (MAP[0], {}, ValueError, r"a map needs two axes, .* shape \[3\]"),
+    (MAP, {"mask": torch.ones(3, 2, dtype=torch.bool)}, ValueError, r"the mask has shape \[3, 2\].*\[2, 3\]"),
+    (MAP, {"mask": torch.ones(4, 2, 3, dtype=torch.bool)}, ValueError, r"the mask has shape \[4, 2, 3\]"),
+    (MAP, {"mask": torch.ones(2, 3)}, TypeError, "the mask is float32: it needs to be boolean"),
+])
+def test_heatmap_refuses(weights, options, error, message):
+    with pytest.raises(error, match=message):
+        plots.heatmap(weights, **options)

@@ -1,0 +1,90 @@
+"""What `make student` hands out: no solution, nothing missing, and it runs where it lies."""
+import ast
+import re
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from tests.notebooks import NAMES, ROOT, code_cells, is_solution, read, text_cells
+from tools.handout import hand_out
+
+
+@pytest.fixture(scope="module")
+def student(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("handout") / "student"
+    hand_out(folder)
+    return folder
+
+
+def lessons(student, name):
+    return read(ROOT / "notebooks" / f"{name}.ipynb"), read(student / "notebooks" / f"{name}.ipynb")
+
+
+def statements(cells):
+    """What stands in them, line breaks and comments apart; imports and calls of `check` are no secret."""
+    return {ast.unparse(node) for cell in cells for node in ast.parse(cell.source).body
+            if not isinstance(node, (ast.Import, ast.ImportFrom)) and not ast.unparse(node).startswith("check(")}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_solution_survives_and_all_else_does(student, name):
+    whole, handed_out = lessons(student, name)
+    secret = statements(filter(is_solution, code_cells(whole)))
+    public = statements(cell for cell in code_cells(whole) if not is_solution(cell))
+    assert secret - public
+    assert statements(code_cells(handed_out)) == public
+    assert not any(map(is_solution, handed_out.cells))
+    assert not any("solution is" in cell.source for cell in handed_out.cells)
+    assert len(text_cells(handed_out)) == len(text_cells(whole))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_a_whole_notebook(student, name):
+    _, notebook = lessons(student, name)
+    nbformat.validate(notebook)
+    counts = [cell.execution_count for cell in code_cells(notebook) if cell.source != "# Your answer."]
+    assert counts == list(range(1, len(counts) + 1))
+    for cell, following in zip(notebook.cells, notebook.cells[1:]):     # there is a cell to work in for all but the first, recall
+        asked = re.search(r"^\*\*[2-9]\. ", cell.source, flags=re.M) if cell.cell_type == "markdown" else None
+        assert not asked or following.cell_type == "code"
+    for cell in text_cells(notebook):
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", cell.source):
+            assert (student / "notebooks" / target).exists()
+    for cell in code_cells(notebook):
+        if shown := re.match(r"# %load -s \w+ (\S+)", cell.source):
+            assert (student / "notebooks" / shown[1]).exists()
+
+
+def test_it_runs_where_it_lies_and_answers_are_checked(student):
+    notebook = read(student / "notebooks" / "03_masked_softmax.ipynb")
+    first = next(i for i, cell in enumerate(notebook.cells) if "vector_of = " in cell.source)
+    stub = next(cell for cell in notebook.cells if "check(window_mask)" in cell.source)
+    here = nbformat.v4.new_code_cell("import helpers; print(helpers.__file__)")
+    notebook.cells = [here, *notebook.cells[:first + 1], stub]
+    folder = student / "notebooks"
+    NotebookClient(notebook, timeout=600, startup_timeout=600, resources={"metadata": {"path": str(folder)}},
+                   extra_arguments=[f"--IPKernelApp.exec_lines=import sys; sys.path.insert(0, {str(student)!r})"]).execute()
+    assert notebook.cells[0].outputs[0].text.strip() == str(student / "helpers" / "__init__.py")
+    assert stub.outputs[0].text == "window_mask: not attempted yet. Replace the dots and run the cell again.\n"
+
+
+def test_work_that_is_there_is_not_lost(student):
+    work = student / "notebooks" / "00_start_here.ipynb"
+    before = work.read_bytes()
+    with pytest.raises(FileExistsError, match="so that no work in it is lost"):
+        hand_out(student)
+    assert work.read_bytes() == before
+    run = subprocess.run([sys.executable, ROOT / "tests" / "handout.py", student], capture_output=True, text=True)
+    assert run.returncode == 1 and "Traceback" not in run.stderr and str(student) in run.stderr
+
+
+def test_what_it_says_to_do_can_be_done(student):
+    makefile, readme = ((student / name).read_text(encoding="utf-8") for name in ("Makefile", "README.md"))
+    assert set(re.findall(r"^([a-z-]+):", makefile, flags=re.M)) == {"help", "lab", "clean"}
+    assert re.findall(r'echo "make ([a-z-]+) |echo', makefile.split("lab:")[0]) == ["lab", "clean"]
+    assert "tests" not in re.sub(r"\[test\]", "", makefile)
+    targets = re.findall(r"\]\((?!https?:)([^)#]+)", readme)
+    assert len(targets) == len(NAMES) and all((student / target).exists() for target in targets)

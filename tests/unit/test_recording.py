@@ -1,0 +1,117 @@
+"""`record`: read and change the weights of any model, and leave no trace."""
+import pytest
+import torch
+from torch import nn
+
+from helpers.attention import DotProductAttention
+from helpers.hooks import record
+from helpers.masks import causal_mask
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.self_attn = DotProductAttention(dropout=0.5)
+
+    def forward(self, x):
+        return x + self.self_attn(x, x, x, causal_mask(x.shape[-2]))
+
+
+PATHS = ["0.self_attn.attention_weights", "1.self_attn.attention_weights"]
+
+
+@pytest.fixture
+def model():
+    return nn.Sequential(Layer(), Layer()).eval()
+
+
+def hooks(model):
+    return [hook for module in model.modules() for hook in module._forward_hooks]
+
+
+def test_one_tensor_a_call_by_the_path_of_each_wire(model):
+    with record(model) as seen:
+        for T in (3, 5):
+            model(torch.randn(2, T, 4, requires_grad=True))
+    assert list(seen) == PATHS
+    for path in PATHS:
+        assert [list(weights.shape) for weights in seen[path]] == [[2, 3, 3], [2, 5, 5]]
+        assert not any(weights.requires_grad for weights in seen[path])
+
+
+def test_recorded_weights_are_the_weights(model):
+    x = torch.randn(2, 4, 4)
+    with record(model) as seen:
+        output = model[0](x)
+    assert torch.equal(output, x + seen[PATHS[0]][0] @ x)
+    assert torch.equal(output, model[0](x))                     # watching changes nothing
+
+
+def test_weights_are_those_before_dropout(model):
+    x = torch.randn(2, 4, 4)
+    with record(model.train()) as seen:
+        model[0](x)
+    weights = seen[PATHS[0]][0]
+    assert torch.equal(weights > 0, causal_mask(4).expand(2, 4, 4))
+    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 4))
+
+
+def test_a_model_may_be_the_attention_itself():
+    attention, x = DotProductAttention(), torch.randn(1, 3, 4)
+    with record(attention) as seen:
+        attention(x, x, x)
+    assert list(seen) == ["attention_weights"]
+
+
+def test_nothing_is_kept_after_the_block(model):
+    with record(model) as seen:
+        assert len(hooks(model)) == 2
+        model(torch.randn(1, 3, 4))
+    model(torch.randn(1, 3, 4))
+    assert hooks(model) == [] and [len(calls) for calls in seen.values()] == [1, 1]
+
+
+def test_no_hook_is_left_when_the_block_raises(model):
+    with pytest.raises(RuntimeError, match="in the middle"), record(model) as seen:
+        model(torch.randn(1, 3, 4))
+        raise RuntimeError("in the middle")
+    assert hooks(model) == [] and list(seen) == PATHS
+
+
+def test_watchers_can_be_nested(model):
+    with record(model) as outer:
+        with record(model[1]) as inner:
+            model(torch.randn(1, 3, 4))
+        model(torch.randn(1, 3, 4))
+    assert [len(outer[path]) for path in PATHS] == [2, 2] and len(inner["self_attn.attention_weights"]) == 1
+
+
+def test_change_alters_the_output_and_is_what_is_kept(model):
+    x = torch.randn(1, 3, 4)
+    with record(model, change=lambda path, weights: torch.zeros_like(weights) if path == PATHS[0] else None) as seen:
+        output = model(x)
+    assert torch.equal(output, model[1](x)) and not torch.equal(output, model(x))     # the first layer did nothing
+    assert (seen[PATHS[0]][0] == 0).all() and (seen[PATHS[1]][0] > 0).any()
+
+
+def test_gradients_pass_the_wire(model):
+    x = torch.randn(1, 3, 4, requires_grad=True)
+    with record(model, change=lambda path, weights: 2 * weights):
+        watched, = torch.autograd.grad(model(x).sum(), x)
+    assert not torch.equal(watched, *torch.autograd.grad(model(x).sum(), x))
+
+
+@pytest.mark.parametrize("path", ["attention_weights", "0.self_attn", "2.self_attn.attention_weights"])
+def test_a_wrong_path_is_a_key_error_afterwards(model, path):
+    with record(model) as seen:
+        model(torch.randn(1, 3, 4))
+    with pytest.raises(KeyError, match=path):
+        seen[path]
+    assert list(seen) == PATHS
+
+
+@pytest.mark.parametrize("blind", [nn.Linear(2, 2), nn.Sequential(nn.Linear(2, 2), nn.ReLU())])
+def test_a_model_with_nothing_to_watch_is_refused(blind):
+    message = f"nothing to watch: {type(blind).__name__} has no submodule named attention_weights"
+    with pytest.raises(ValueError, match=message), record(blind):
+        pass

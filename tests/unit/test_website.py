@@ -1,0 +1,50 @@
+"""The site's pages without a browser: what they say is what the lessons and the README say."""
+import re
+
+import pytest
+
+from tests.notebooks import NAMES, PATHS, ROOT, code_cells, is_solution, read, text_cells
+from tools.site.__main__ import build, lessons
+from tools.site.prose import drawing_of, mathml
+
+
+def test_the_readme_names_every_lesson_with_its_minutes():
+    rows = lessons((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert [row["name"] for row in rows] == NAMES
+    for row, path in zip(rows, PATHS):
+        card = "\n".join(cell.source for cell in text_cells(read(path)))
+        assert re.search(r"\*\*Time\*\* \| (\d+) minutes", card)[1] == row["minutes"]
+        assert re.match(r"# (\d+ · )", card)[1] == re.match(r"\d+ · ", row["title"])[0]
+
+
+def test_every_diagram_was_drawn():
+    for path in PATHS:
+        for cell in text_cells(read(path)):
+            for code in re.findall(r"```mermaid\n(.*?)```", cell.source, flags=re.S):
+                assert drawing_of(code).exists(), f"{path.stem} has a diagram that was not drawn: python tools/drawings.py"
+
+
+def test_formulas_keep_their_parts():
+    assert re.sub(r"<.*?>", " ", mathml(r"\sum_i w_i \log w_i")).split() == ["&#x02211;", "i", "w", "i", "log", "w", "i"]
+    assert 'display="block"' in mathml("x", display="block")
+    assert "mspace" in mathml(r"\log w") and "mspace" not in mathml("x w")
+
+
+def test_pages_show_what_is_committed(tmp_path):
+    build(tmp_path, live=[])
+    assert {path.name for path in tmp_path.iterdir()} == {"style.css", "index.html", *(f"{name}.html" for name in NAMES)}
+    index = (tmp_path / "index.html").read_text(encoding="utf-8")
+    for path in PATHS:
+        page = (tmp_path / f"{path.stem}.html").read_text(encoding="utf-8")
+        notebook = read(path)
+        assert page.count('<pre class="code">') == len(code_cells(notebook))
+        assert page.count('<details class="solution">') == sum(map(is_solution, notebook.cells))
+        pictures = [output.data["image/png"] for cell in code_cells(notebook) for output in cell.outputs if "data" in output]
+        assert page.count("data:image/png") == len(pictures) and all(picture.replace("\n", "") in page for picture in pictures)
+        assert f'href="{path.stem}.html"' in index
+
+
+def test_a_lesson_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ValueError, match="no lesson is named 03: there are 00_start_here, 01"):
+        build(tmp_path / "site", live=["03"])
+    assert not (tmp_path / "site").exists()

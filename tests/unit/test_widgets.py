@@ -1,0 +1,253 @@
+"""The two interactive parts, driven from Python as a hand would drive them."""
+import base64
+import io
+
+import ipywidgets
+import pytest
+import torch
+from PIL import Image
+
+from helpers import plots
+from helpers.widgets import AttentionExplorer, explore
+
+WEIGHTS = torch.rand(2, 3, 4, 5, generator=torch.Generator().manual_seed(0)).softmax(-1)        # [layer, head, T_q, T_k]
+
+
+def pixels(picture):
+    picture.canvas.draw()
+    return bytes(picture.canvas.buffer_rgba())
+
+
+def curve(power=1, color="red", dashed=False, title=""):
+    """A picture for a lab; 0 is a value that it refuses."""
+    if power == 0:
+        raise ValueError("power=0: a curve needs <some> power")
+    picture, ax = plots.panels(2.4, 1.6, alt=f"x to the {power}")
+    ax.plot([0, 1, 2], [x**power for x in (0, 1, 2)], color=color, linestyle="--" if dashed else "-")
+    ax.set_title(title)
+    return picture
+
+
+@pytest.fixture
+def lab():
+    return explore(curve, power=(-1, 3, 1, 2), color=["red", "blue"], dashed=False, title="a title")
+
+
+@pytest.fixture
+def explorer():
+    return AttentionExplorer(WEIGHTS)
+
+
+@pytest.fixture(scope="module")
+def unmoved():
+    return pixels(AttentionExplorer(WEIGHTS).picture())
+
+
+@pytest.mark.parametrize("shape, ranges", [
+    ((4, 5), {"query": range(4), "key": range(5)}),
+    ((1, 4, 5), {"head": range(1), "query": range(4), "key": range(5)}),
+    ((3, 4, 5), {"head": range(3), "query": range(4), "key": range(5), "grid": [False, True]}),
+    ((2, 3, 4, 5), {"layer": range(2), "head": range(3), "query": range(4), "key": range(5), "grid": [False, True]}),
+    ((6, 1, 1, 1, 1), {"step": range(6), "layer": range(1), "head": range(1), "query": range(1), "key": range(1),
+                       "grid": [False, True]}),
+])
+def test_explorer_has_a_control_for_each_axis(shape, ranges):
+    assert AttentionExplorer(torch.ones(shape)).ranges == ranges
+
+
+def test_explorer_sends_the_whole_tensor_once(explorer):
+    sent = torch.frombuffer(bytearray(explorer.weights), dtype=torch.float32).reshape(list(explorer.shape))
+    assert torch.equal(sent, WEIGHTS)
+    explorer.move(layer=1, query=3)
+    assert torch.equal(torch.frombuffer(bytearray(explorer.weights), dtype=torch.float32), WEIGHTS.flatten())
+
+
+@pytest.mark.parametrize("position", [{"layer": 1}, {"head": 2}, {"query": 3}, {"key": 4}, {"grid": True}])
+def test_every_move_changes_the_picture(explorer, unmoved, position):
+    explorer.move(**position)
+    assert pixels(explorer.picture()) != unmoved
+
+
+def test_moving_there_and_back_gives_the_same_picture(explorer, unmoved):
+    explorer.move(head=2, query=1)
+    explorer.move(head=0, query=0)
+    assert pixels(explorer.picture()) == unmoved
+
+
+def test_explorer_can_start_anywhere():
+    explorer = AttentionExplorer(WEIGHTS, layer=1, head=2, query=3, key=4, grid=True)
+    assert (list(explorer.index), explorer.query, explorer.key, explorer.grid) == ([1, 2], 3, 4, True)
+
+
+def test_explorer_takes_other_names_for_its_axes():
+    explorer = AttentionExplorer(WEIGHTS, axes=["epoch", "model"])
+    explorer.move(epoch=1)
+    assert list(explorer.index) == [1, 0] and "epoch=0|1" in repr(explorer)
+
+
+def test_labels_name_the_maps_in_every_picture(unmoved):
+    labels = [["previous", "", "next"], ["", "same word", "broad"]]
+    explorer = AttentionExplorer(WEIGHTS, labels=labels)
+    assert list(explorer.labels) == ["previous", "", "next", "", "same word", "broad"]
+    assert pixels(explorer.picture()) != unmoved and "layer 0, head 0: previous" in explorer.picture().alt
+    explorer.move(head=1)
+    assert "layer 0, head 1: 0 to 0" in explorer.picture().alt
+    explorer.move(grid=True)
+    assert pixels(explorer.picture()) != pixels(AttentionExplorer(WEIGHTS, head=1, grid=True).picture())
+
+
+@pytest.mark.parametrize("labels", [["a", "b"], [["a", "b"], ["c", "d"]], [["a", "b", "c"]], "ab"])
+def test_labels_that_do_not_fit_are_refused(labels):
+    with pytest.raises(ValueError, match="labels of shape .* for weights of shape \\[2, 3, 4, 5\\]: each map needs one"):
+        AttentionExplorer(WEIGHTS, labels=labels)
+
+
+def read(text, other=""):
+    """As many equal weights as there are words, for an explorer."""
+    words = f"{text} {other}".split()
+    if not words:
+        raise ValueError("type a <word>")
+    return {"weights": torch.full((2, 3, len(words), len(words)), 1 / len(words)), "query_tokens": words, "key_tokens": words}
+
+
+def test_what_is_typed_is_read_and_shown():
+    explorer = AttentionExplorer.of_texts(read, text="one two three four", other="five")
+    explorer.move(layer=1, query=4, key=3)
+    before = pixels(explorer.picture())
+    explorer.texts = {"text": "only", "other": "two"}
+    assert explorer.ranges == {"layer": range(2), "head": range(3), "query": range(2), "key": range(2), "grid": [False, True]}
+    assert (list(explorer.index), explorer.query, explorer.key, list(explorer.query_tokens)) == ([1, 0], 1, 1, ["only", "two"])
+    assert len(explorer.weights) == 4 * 2 * 3 * 2 * 2 and pixels(explorer.picture()) != before
+
+
+def test_what_cannot_be_read_gets_a_message_and_changes_nothing():
+    explorer = AttentionExplorer.of_texts(read, text="one two", other="")
+    before = explorer.weights, pixels(explorer.picture())
+    explorer.texts = {"text": "", "other": ""}
+    assert explorer.message == "type a <word>" and (explorer.weights, pixels(explorer.picture())) == before
+    explorer.texts = {"text": "three", "other": ""}
+    assert explorer.message == "" and list(explorer.key_tokens) == ["three"]
+
+
+def test_explorer_sends_hidden_cells_as_nan():
+    mask = torch.ones(4, 5, dtype=torch.bool).tril(1)
+    explorer = AttentionExplorer(WEIGHTS, mask=mask)
+    sent = torch.frombuffer(bytearray(explorer.weights), dtype=torch.float32).reshape(WEIGHTS.shape)
+    assert torch.equal(sent.isnan(), ~mask.expand_as(WEIGHTS)) and torch.equal(sent[..., mask], WEIGHTS[..., mask])
+
+
+@pytest.mark.parametrize("weights, options, error, message", [
+    (WEIGHTS, {"query_tokens": list("abc")}, ValueError, r"3 query_tokens for weights of shape \[2, 3, 4, 5\]: 4 are needed"),
+    (WEIGHTS, {"key_tokens": list("abcd")}, ValueError, "4 key_tokens .*: 5 are needed"),
+    (WEIGHTS, {"mask": torch.ones(5, 4, dtype=torch.bool)}, ValueError, r"the mask has shape \[5, 4\]"),
+    (WEIGHTS, {"mask": torch.ones(4, 5)}, TypeError, "the mask is float32: it needs to be boolean"),
+    (WEIGHTS, {"axes": ["head"]}, ValueError, "axes=.*every axis before the last two needs a name"),
+    (torch.ones(1, 1, 1, 1, 2, 2), {}, ValueError, "every axis before the last two needs a name"),
+    (torch.ones(3), {}, ValueError, r"shape \[3\]"),
+    (torch.ones(0, 3), {}, ValueError, r"shape \[0, 3\]"),
+    (WEIGHTS - 0.5, {}, ValueError, "weights lie between 0 and 1"),
+    (WEIGHTS * 20, {}, ValueError, "weights lie between 0 and 1"),
+    (WEIGHTS * float("nan"), {}, ValueError, "weights lie between 0 and 1"),
+    (WEIGHTS, {"head": 3}, ValueError, "head=3: this explorer has .*head=0"),
+])
+def test_explorer_refuses(weights, options, error, message):
+    with pytest.raises(error, match=message):
+        AttentionExplorer(weights, **options)
+
+
+@pytest.mark.parametrize("position", [{"laver": 0}, {"step": 0}, {"query": 4}, {"key": -1}, {"grid": 2}])
+def test_explorer_refuses_a_move_to_nowhere(explorer, position):
+    with pytest.raises(ValueError, match="this explorer has layer=0|1"):
+        explorer.move(**position)
+    assert (list(explorer.index), explorer.query, explorer.key, explorer.grid) == ([0, 0], 0, 0, False)
+
+
+def test_lab_has_a_control_for_each_argument(lab):
+    assert lab.values == {"power": 2, "color": "red", "dashed": False, "title": "a title"}
+    assert lab.ranges == {"power": [-1, 0, 1, 2, 3], "color": ["red", "blue"], "dashed": [False, True], "title": ["a title"]}
+
+
+@pytest.mark.parametrize("control, kind, ranges", [
+    ((0, 3), ipywidgets.IntSlider, [0, 1, 2, 3]),
+    ((0, 11, 3), ipywidgets.IntSlider, [0, 3, 6, 9]),
+    ((0.5, 1.5, 0.25), ipywidgets.FloatSlider, [0.5, 0.75, 1.0, 1.25, 1.5]),
+    (["a", "b"], ipywidgets.Dropdown, ["a", "b"]),
+    (True, ipywidgets.Checkbox, [False, True]),
+    ("text", ipywidgets.Text, ["text"]),
+    (ipywidgets.IntText(4), ipywidgets.IntText, [4]),
+])
+def test_kinds_of_controls(control, kind, ranges):
+    lab = explore(lambda a: curve(), a=control)
+    assert type(lab.controls["a"]) is kind and lab.ranges == {"a": ranges}
+
+
+@pytest.mark.parametrize("position", [{"power": 3}, {"color": "blue"}, {"dashed": True}, {"title": "another"}])
+def test_every_move_redraws_the_lab(lab, position):
+    before = lab.image.png
+    lab.move(**position)
+    assert lab.values.items() >= position.items() and lab.image.png != before
+
+
+def test_lab_shows_the_message_of_an_error_and_keeps_the_last_picture(lab):
+    before = lab.image.png, lab.image.alt
+    lab.move(power=0)
+    assert (lab.image.png, lab.image.alt) == before
+    assert "power=0: a curve needs &lt;some&gt; power" in lab.message.value and lab.message.layout.display != "none"
+    lab.move(power=1)
+    assert lab.message.layout.display == "none" and (lab.image.png, lab.image.alt) != before
+
+
+def test_moving_artists_are_redrawn():
+    picture, ax = plots.panels(3, 2, alt="a dot")
+    dot, = ax.plot([0.5], [0.5], "o")
+    ax.set(xlim=(0, 1))
+
+    def draw(x):
+        dot.set_xdata([x])
+        return picture
+
+    lab = explore(draw, moving=[dot], x=(0.0, 1.0))
+    pictures = []
+    for x in (0.2, 0.8, 0.2):
+        lab.move(x=x)
+        pictures.append(lab.image.png)
+    assert pictures[0] == pictures[2] != pictures[1]
+
+
+def test_lab_refuses_an_unknown_control(lab):
+    with pytest.raises(ValueError, match="colour=blue: this lab has power=.*color=red"):
+        lab.move(colour="blue")
+
+
+def test_lab_refuses_a_value_beyond_its_slider(lab):
+    with pytest.raises(ValueError, match="power=99"):
+        lab.move(power=99)
+
+
+@pytest.mark.parametrize("control", [None, 3, 1.5, (1,), (1, 2, 3, 4, 5), {"a": 1}])
+def test_explore_refuses_an_unknown_kind_of_control(control):
+    with pytest.raises(TypeError, match="a=.*: a control is"):
+        explore(lambda a: curve(), a=control)
+
+
+def test_explore_lets_the_first_error_through():
+    with pytest.raises(ValueError, match="power=0"):
+        explore(curve, power=(0, 2))
+
+
+@pytest.mark.parametrize("name", ["explorer", "lab"])
+def test_a_page_without_a_kernel_sees_a_picture(name, request):
+    widget = request.getfixturevalue(name)
+    (data, metadata), (again, _) = widget._repr_mimebundle_(), widget._repr_mimebundle_()
+    image = Image.open(io.BytesIO(base64.b64decode(data["image/png"])))
+    assert image.format == "PNG" and len(set(image.convert("L").tobytes())) > 10
+    assert len(metadata["image/png"]["alt"]) > 5 and "application/vnd.jupyter.widget-view+json" in data
+    assert data["text/plain"] == again["text/plain"] == repr(widget) and len(repr(widget)) < 120
+
+
+@pytest.mark.parametrize("make, text", [
+    (lambda: AttentionExplorer(WEIGHTS), "AttentionExplorer(layer=0|1, head=0|1|2, query=0..3, key=0..4, grid=False|True)"),
+    (lambda: explore(curve, power=(1, 3)), "Lab(power=1|2|3)"),
+])
+def test_text_is_the_same_in_every_run(make, text):
+    assert repr(make()) == repr(make()) == text

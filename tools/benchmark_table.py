@@ -1,0 +1,88 @@
+"""What the benchmarks measured: one file of figures, and the table of the README that is made of it.
+
+`python tools/benchmark_table.py` writes the table anew from the file; `make bench` measures, and writes both.
+"""
+import csv
+import itertools
+import statistics
+
+from tests.notebooks import ROOT
+
+FIGURES, README = ROOT / "tests" / "benchmarks" / "figures.csv", ROOT / "README.md"
+FIELDS = ["test", "measured", "here", "against", "ratio", "how"]
+HEADINGS = {
+    "test_widgets.py": "From a slider's move to new pixels, milliseconds",
+    "test_transformer.py": "The same work, against `torch.nn`",
+    "test_books.py": "The same task, against plain transcriptions of published settings",
+    "test_dates.py": "Dates",
+    "test_translation.py": "Translation, BLEU of held-out sentences",
+    "test_classification.py": "Sentiment",
+    "test_couplets.py": "Couplets",
+    "test_pretraining.py": "Pretraining",
+    "test_shipped.py": "What ships",
+    "test_snli.py": "Fine-tuning on SNLI",
+}
+BEGIN, END = "<!-- The figures begin: `make bench` writes them -->", "<!-- The figures end -->"
+
+
+def number(x):
+    """Three digits that count, 12,300, 97.0 or 0.814; a whole number as it is."""
+    if isinstance(x, int):
+        return f"{x:,}"
+    return f"{float(f'{x:.3g}'):,.0f}" if abs(x) >= 99.95 else f"{x:#.3g}"
+
+
+def spread(found):
+    """The median of several numbers, with the least and the largest; a number, or words, as they are."""
+    if isinstance(found, str):
+        return found
+    low, middle, high = (number(f(found)) for f in (min, statistics.median, max))
+    return middle if low == high else f"{middle} ({low} to {high})"
+
+
+def read():
+    """The rows of the file, in its order."""
+    with FIGURES.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def file_of(row):
+    return row["test"].split("::")[0]
+
+
+def merged(old, new):
+    """The rows of old, those of a test that has new ones replaced, by file in the order of HEADINGS."""
+    tests = {}
+    for rows in (old, new):
+        tests.update((test, list(some)) for test, some in itertools.groupby(rows, lambda row: row["test"]))
+    return sorted(itertools.chain(*tests.values()), key=lambda row: list(HEADINGS).index(file_of(row)))
+
+
+def table(rows):
+    """The lines of the table: a heading for each file, then what it measured."""
+    lines = ["| measured | this course | held against | ratio | how |", "| --- | --- | --- | --- | --- |"]
+    for file, some in itertools.groupby(rows, file_of):
+        lines.append(f"| **{HEADINGS[file]}** | | | | |")
+        lines += ["| " + " | ".join(row[field] for field in FIELDS[1:]) + " |" for row in some]
+    return lines
+
+
+def with_table(text, rows):
+    """The text of the README with the table of these rows between its two marks."""
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return "\n".join([before + BEGIN, *table(rows), END + after])
+
+
+def write(new=()):
+    """Take new rows into the file, and write the README's table."""
+    rows = merged(read(), new)
+    with FIGURES.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    README.write_text(with_table(README.read_text(encoding="utf-8"), rows), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    write()

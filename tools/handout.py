@@ -1,0 +1,72 @@
+"""The course to hand out, without solutions, in a folder of its own: python tools/handout.py [FOLDER]
+
+The folder holds all that `make lab` needs there: the notebooks, helpers, and the files that say what to install.
+"""
+import pathlib
+import re
+import shutil
+import sys
+
+import nbformat
+
+from tests.notebooks import PATHS, ROOT, is_solution, read
+
+README = pathlib.Path(__file__).parent / "handout.md"
+COPIED = ("helpers", "notebooks/images", "environment.yml", "pyproject.toml")
+RULES = ("help", "lab", "clean", "$(VENV)/ready", ".PHONY")             # of the Makefile; the others need the tests
+
+
+def hand_out(folder):
+    """Write the whole course without its solutions. Raises FileExistsError where the folder is there: it may hold work."""
+    if folder.exists():
+        raise FileExistsError(f"{folder} is there already: move it away or delete it, so that no work in it is lost")
+    for name in COPIED:
+        source, target = ROOT / name, folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+        else:
+            shutil.copy(source, target)
+    for path in PATHS:
+        nbformat.write(without_solutions(read(path)), folder / "notebooks" / path.name)
+    (folder / "Makefile").write_text(without_tests((ROOT / "Makefile").read_text(encoding="utf-8")), encoding="utf-8")
+    lessons = re.search(r"^\| lesson .*?\n\n", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.M | re.S)[0]
+    (folder / "README.md").write_text(README.read_text(encoding="utf-8") + "\n" + lessons.rstrip() + "\n", encoding="utf-8")
+
+
+def without_solutions(notebook):
+    """The notebook as its student finds it: an exercise that has no cell to work in gets one in the solution's place."""
+    cells = []
+    for cell in notebook.cells:
+        if not is_solution(cell):
+            cells.append(cell)
+        elif cells[-1].cell_type == "markdown":
+            cells.append(nbformat.v4.new_code_cell("# Your answer.", id=cell.id))
+    counts = iter(range(1, len(cells) + 1))
+    for cell in cells:
+        cell.source = re.sub(r" The solution is in a collapsed cell[^.]*\.", "", cell.source)
+        if cell.cell_type == "code" and cell.execution_count:
+            cell.execution_count = next(counts)
+            for output in cell.outputs:
+                if output.output_type == "execute_result":
+                    output.execution_count = cell.execution_count
+    notebook.cells = cells
+    return notebook
+
+
+def without_tests(makefile):
+    """The Makefile with the rules that work in a folder without tests, and the lines of help on those."""
+    kept = [rule for rule in makefile.split("\n\n")
+            if not (target := re.search(r"^([\w.$()/-]+):(?!=)", rule, flags=re.M)) or target[1] in RULES]
+    text = re.sub(r'^\t@echo "make (?!lab|clean).*\n', "", "\n\n".join(kept), flags=re.M)
+    text = re.sub(r"^\.PHONY: .*", ".PHONY: help lab clean", text, flags=re.M)
+    return re.sub(r"^# make lab and make test do", "# make lab does", text)
+
+
+if __name__ == "__main__":
+    target = pathlib.Path(sys.argv[1] if sys.argv[1:] else ROOT / "student")
+    try:
+        hand_out(target)
+    except FileExistsError as error:
+        sys.exit(str(error))
+    print(f"wrote {len(PATHS)} lessons without solutions to {target}")

@@ -1,0 +1,107 @@
+"""The course as pages that need no network: python tools/site FOLDER [--live NAME ...]
+
+Every page shows what is committed. A lesson with an explorer is run up to its last one, for the weights in it.
+"""
+import argparse
+import pathlib
+import re
+
+import jinja2
+from nbclient import NotebookClient
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from tests.notebooks import NAMES, PATHS, ROOT, is_solution, read
+from tools.site.prose import Prose
+
+PAGES = pathlib.Path(__file__).parent / "pages"
+WIDGETS = "application/vnd.jupyter.widget-state+json"
+VIEW = "application/vnd.jupyter.widget-view+json"
+TEMPLATES = jinja2.Environment(loader=jinja2.FileSystemLoader(PAGES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+                               undefined=jinja2.StrictUndefined)
+
+
+def build(folder, live=NAMES):
+    """Write the site; the explorers of the lessons named in `live` answer, the others are pictures.
+
+    Raises ValueError for a name that is no lesson's.
+    """
+    if unknown := set(live) - set(NAMES):
+        raise ValueError(f"no lesson is named {', '.join(sorted(unknown))}: there are {', '.join(NAMES)}")
+    folder.mkdir(parents=True, exist_ok=True)
+    readme = text_of(ROOT / "README.md")
+    intro, start = re.match(r"(.*?)(^## Start.*?)^## ", readme, flags=re.M | re.S).groups()
+    shared = {"course": re.match(r"# (.*)", readme)[1], "lessons": lessons(readme), "script": text_of(PAGES / "page.js")}
+    prose = Prose(ROOT)
+    write(folder / "index.html", "index.html", **shared, intro=prose.render(intro), start=prose.render(start))
+    styles = text_of(PAGES / "style.css") + text_of(ROOT / "helpers" / "widgets" / "attention_explorer.css")
+    (folder / "style.css").write_text(styles, encoding="utf-8")
+    for number, path in enumerate(PATHS):
+        states = explorers_of(path) if path.stem in live else {}
+        prose = Prose(path.parent)
+        write(folder / f"{path.stem}.html", "lesson.html", **shared, number=number, headings=prose.headings,
+              cells=[shown(cell, prose, states.get(i)) for i, cell in enumerate(read(path).cells)],
+              explorer=text_of(ROOT / "helpers" / "widgets" / "attention_explorer.js") if states else "")
+        print("wrote", path.stem + (f", explorers that answer: {len(states)}" if states else ""), flush=True)
+
+
+def text_of(path):
+    return path.read_text(encoding="utf-8")
+
+
+def write(path, template, **values):
+    path.write_text(TEMPLATES.get_template(template).render(values), encoding="utf-8")
+
+
+def lessons(readme):
+    """Of each lesson what the README's table says: title, name, minutes, and what you can do after it."""
+    rows = re.findall(r"^\| \[(.*?)\]\(notebooks/(\w+)\.ipynb\) \| (\d+) \| (.*?) \|$", readme, flags=re.M)
+    return [dict(zip(("title", "name", "minutes", "ability"), row)) for row in rows]
+
+
+def shown(cell, prose, state):
+    """What a template needs of a cell; state: of its explorer, if that is to answer."""
+    if cell.cell_type == "markdown":
+        return {"prose": prose.render(cell.source)}
+    code = highlight(cell.source, PythonLexer(), HtmlFormatter(nowrap=True))
+    return {"code": code, "solution": is_solution(cell), "outputs": [output_of(output, state) for output in cell.outputs]}
+
+
+def output_of(output, state):
+    """A printed text, or a picture with what it says aloud: alone, of a lab or of an explorer."""
+    if output.output_type == "stream":
+        return {"text": output.text}
+    picture = output.metadata["image/png"]
+    part = re.match(r"Lab|AttentionExplorer", output.data["text/plain"]) if VIEW in output.data else None
+    return {"png": output.data["image/png"].replace("\n", ""), "alt": picture["alt"], "width": picture["width"],
+            "part": part and part[0], "state": state}
+
+
+def explorers_of(path):
+    """The states of a lesson's explorers, by the number of their cells, from a run up to the last of them."""
+    notebook = read(path)
+    numbers = [i for i, cell in enumerate(notebook.cells) for output in cell.get("outputs", [])
+               if output.get("data", {}).get("text/plain", "").startswith("AttentionExplorer(")]
+    if not numbers:
+        return {}
+    notebook.cells = notebook.cells[:numbers[-1] + 1]
+    NotebookClient(notebook, timeout=600, store_widget_state=True, resources={"metadata": {"path": str(path.parent)}}).execute()
+    states = notebook.metadata.widgets[WIDGETS]["state"]
+    return {i: state_of(states[output.data[VIEW]["model_id"]]) for i in numbers
+            for output in notebook.cells[i].outputs if VIEW in output.get("data", {})}
+
+
+def state_of(widget):
+    """What explorer.js reads of an explorer, its weights as base64."""
+    buffer, = widget["buffers"]
+    values = {name: value for name, value in widget["state"].items() if not name.startswith("_")}
+    return values | {"weights": buffer["data"]}
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--live", nargs="*", metavar="NAME", default=NAMES, help="only their explorers answer: 03_masked_softmax")
+    given = parser.parse_args()
+    build(given.folder, given.live)

@@ -1,0 +1,68 @@
+"""Text cells as HTML that needs no network: formulas as MathML, diagrams as the pictures that were drawn of them."""
+import base64
+import hashlib
+import html
+import mimetypes
+import pathlib
+import re
+
+from latex2mathml.converter import convert
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+
+DRAWINGS = pathlib.Path(__file__).parent / "pages" / "drawings"
+
+
+class Prose(IPythonRenderer):
+    """The renderer of one page: links lead to pages, not to notebooks, and headings are kept in `headings`."""
+
+    def __init__(self, folder):
+        super().__init__(escape=False)
+        self.folder, self.headings = folder, []                         # (level, id, html)
+
+    def render(self, text):
+        return MarkdownWithMath(renderer=self).render(text)
+
+    def heading(self, text, level, **attributes):
+        name = re.sub(r"\W+", "-", re.sub(r"<.*?>", "", text).lower()).strip("-")
+        self.headings.append((level, name, text))
+        return f'<h{level} id="{name}">{text}</h{level}>\n'
+
+    def link(self, text, url, title=None):
+        return super().link(text, re.sub(r"^(?:notebooks/)?(\w+)\.ipynb", r"\1.html", url), title)
+
+    def image(self, text, url, title=None):
+        return image(self.folder / url, text)
+
+    def inline_math(self, body):
+        return mathml(body)
+
+    def block_math(self, body):
+        return f'<span class="formula">{mathml(body, display="block")}</span>'
+
+    def block_mermaidjs(self, code):
+        alt = re.search(r"accDescr: (.*)", code)[1]
+        return f'<figure><div class="wide">{image(drawing_of(code), alt)}</div></figure>\n'
+
+    def table(self, text):
+        return f'<div class="wide"><table>\n{text}</table></div>\n'
+
+    def table_head(self, text):                                         # a card has none: its head would be read as empty cells
+        return f"<thead>\n<tr>{text}</tr>\n</thead>\n" if re.sub(r"<.*?>|\s", "", text) else ""
+
+
+def image(path, alt):
+    """An <img> that holds its file."""
+    kind, _ = mimetypes.guess_type(path)
+    return f'<img src="data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}" alt="{html.escape(alt)}">'
+
+
+def mathml(formula, display="inline"):
+    """A formula as MathML, with the spaces that TeX would leave."""
+    markup = convert(formula, display=display)
+    markup = re.sub(r"(<mi>[a-z]{2,}</mi>)(?=<m(?:i|sub)>)", r'\1<mspace width="0.17em" />', markup)       # log w
+    return markup.replace("<mo>&#x0002F;</mo>", '<mo lspace="0" rspace="0">/</mo>')
+
+
+def drawing_of(code):
+    """The file with the picture of a Mermaid diagram; `python tools/drawings.py` draws what is missing."""
+    return DRAWINGS / f"{hashlib.sha256(code.strip().encode()).hexdigest()[:12]}.svg"
