@@ -1,8 +1,9 @@
 """Checks of the exercises: `check(my_function)` says what an answer gets right or wrong.
 
 exercise.py: what an exercise is, and how the verdict on an answer comes about.
-lesson_XX.py: for each exercise of lesson XX its slow, plain version (`slow_...`, which the lesson shows), the cases that an
-answer is tried on, and the mistakes that are answered by name. `EXERCISES` maps the name that the lesson asks for to them.
+lesson_XX.py: for each exercise of lesson XX its slow, plain version (`slow_...`, which the lesson shows), the
+cases that an answer is tried on, and the mistakes that are answered by name.
+`EXERCISES` maps the name of the function that a lesson asks for to its exercise.
 """
 import difflib
 import importlib
@@ -11,8 +12,8 @@ from collections.abc import Callable
 
 from helpers.exercises.exercise import verdict
 
-LESSONS = [importlib.import_module(f"helpers.exercises.{module.name}") for module in pkgutil.iter_modules(__path__)
-           if module.name.startswith("lesson_")]
+LESSONS = [importlib.import_module(f"helpers.exercises.{module.name}")
+           for module in pkgutil.iter_modules(__path__) if module.name.startswith("lesson_")]
 EXERCISES = {name: exercise for lesson in LESSONS for name, exercise in lesson.EXERCISES.items()}
 
 
@@ -22,7 +23,7 @@ def check(answer: Callable) -> None:
     Raises TypeError for what is not a function, and ValueError for a function of another name.
     """
     if not callable(answer):
-        raise TypeError(f"check needs the function itself, as in check(my_function), and got a {type(answer).__name__}")
+        raise TypeError(f"check needs a function, as check(my_function); it got a {type(answer).__name__}")
     given = getattr(answer, "__name__", type(answer).__name__)
     name = given.removesuffix("_solution")
     if name not in EXERCISES:

@@ -11,8 +11,8 @@ from torch import Tensor
 
 @dataclass
 class Exercise:
-    """spec: the slow, plain definition. cases: the arguments an answer is tried on, the smallest first. mistakes: maps a
-    sentence to a function that goes wrong in the way it says; whoever makes the same mistake reads the sentence."""
+    """spec: the slow, plain definition. cases: the arguments that an answer is tried on, the smallest first.
+    mistakes: maps a sentence to a function that goes wrong as it says; an answer like it gets that."""
 
     spec: Callable[..., Tensor]
     cases: list[tuple]
@@ -20,7 +20,7 @@ class Exercise:
 
 
 def verdict(answer: Callable, exercise: Exercise) -> str:
-    """One sentence on `answer`, a function that should do what `exercise.spec` does; with the smallest case that fails."""
+    """One sentence on `answer`, which is to do what its spec does, and the smallest case that fails."""
     names = list(inspect.signature(exercise.spec).parameters)
     results, changed = [], []
     for case in exercise.cases:
@@ -32,20 +32,28 @@ def verdict(answer: Callable, exercise: Exercise) -> str:
         changed += [name for name, before, after in zip(names, case, arguments) if not same(before, after)]
     if all(result is None for result in results):
         return "not attempted yet. Replace the dots and run the cell again."
-    for mistake, function in exercise.mistakes.items():
-        if all(agree(result, function(*copy.deepcopy(case))) for case, result in zip(exercise.cases, results)):
-            return f"not yet: {mistake}"
+    in_place = changed and f"your function changes `{changed[0]}` in place; leave its arguments as they are."
     for case, result in zip(exercise.cases, results):
         needed = exercise.spec(*copy.deepcopy(case))
         if sentence := fault(result, needed):
-            return f"not yet: {sentence}\n{listing(names, case, result, needed)}"
-    if changed:
-        return (f"not yet: your result is right, but your function changes its argument `{changed[0]}` in place; "
-                "build a new one instead.")
+            if mistake := foreseen(results, exercise):
+                return f"not yet: {mistake}."
+            also = f"\nAlso, {in_place}" if in_place else ""
+            return f"not yet: {sentence}\n{listing(names, case, result, needed)}{also}"
+    if in_place:
+        return f"not yet: your result is right, but {in_place}"
     slow = exercise.spec.__code__.co_name
     if slow in called_by(answer, exercise.cases[0]):
         return f"not yet: your function calls {slow}; write it without."
     return f"correct, on all {len(exercise.cases)} cases."
+
+
+def foreseen(results: list, exercise: Exercise) -> str | None:
+    """The mistake that goes wrong as these results of all cases do, if there is one."""
+    for mistake, function in exercise.mistakes.items():
+        if all(map(agree, results, [function(*copy.deepcopy(case)) for case in exercise.cases])):
+            return mistake
+    return None
 
 
 def fault(result, needed: Tensor) -> str | None:
@@ -53,7 +61,7 @@ def fault(result, needed: Tensor) -> str | None:
     if isinstance(result, Exception):
         return f"your function raised {type(result).__name__}: {result}"
     if not isinstance(result, Tensor):
-        return f"your function returns {type(result).__name__}, and needs to return a tensor."
+        return f"your function needs to return a tensor, and returns a value of type {type(result).__name__}."
     if result.shape != needed.shape:
         return f"your result has shape {list(result.shape)} and needs {list(needed.shape)}."
     if kind(result) != kind(needed):
@@ -64,11 +72,12 @@ def fault(result, needed: Tensor) -> str | None:
     infinite = wrong & ~result.isfinite()
     place = tuple((infinite if infinite.any() else wrong).nonzero()[0].tolist())
     where = f" at {list(place)}" if place else ""
-    return f"your result is {compact(result[place])}{where}, where the plain version returns {compact(needed[place])}."
+    mine, right = compact(result[place], digits=6), compact(needed[place], digits=6)
+    return f"your result is {mine}{where}, where the plain version returns {right}."
 
 
 def listing(names: list[str], case: tuple, result, needed: Tensor) -> str:
-    """The arguments of a case, what an answer returns for them if it is a tensor, and what is needed: all their values."""
+    """The values of a case: its arguments, what an answer returns if that is a tensor, and what is needed."""
     values = dict(zip(names, case))
     if isinstance(result, Tensor):
         values["your result"] = result
@@ -76,26 +85,28 @@ def listing(names: list[str], case: tuple, result, needed: Tensor) -> str:
     return "\n".join(f"  {name:13} = {compact(value, indent=18)}" for name, value in values.items())
 
 
-def compact(value, indent: int = 0) -> str:
-    """A tensor or a list in brackets, numbers with four digits, one row on a line, further rows `indent` spaces in."""
+def compact(value, indent: int = 0, digits: int = 4) -> str:
+    """A tensor or list as Python writes lists, a row on each line; all lines but the first are indented."""
     if isinstance(value, Tensor):
         value = value.tolist()
     if isinstance(value, float):
-        return "NaN" if value != value else f"{value + 0:.4g}"      # -0.0 + 0 is 0
+        text = f"{value + 0:.{digits}g}"                  # -0.0 + 0 is 0.0
+        return f"{text}.0" if text.lstrip("-").isdigit() else text.replace("nan", "NaN")
     if not isinstance(value, list):
         return repr(value)
     separator = ",\n" + " " * (indent + 1) if any(isinstance(row, list) for row in value) else ", "
-    return "[" + separator.join(compact(row, indent + 1) for row in value) + "]"
+    return "[" + separator.join(compact(row, indent + 1, digits) for row in value) + "]"
 
 
 def agree(result, other: Tensor) -> bool:
     return (isinstance(result, Tensor) and result.shape == other.shape
-            and (result.dtype == torch.bool) == (other.dtype == torch.bool) and bool(close(result, other).all()))
+            and (result.dtype == torch.bool) == (other.dtype == torch.bool)
+            and bool(close(result, other).all()))
 
 
 def close(result: Tensor, needed: Tensor) -> Tensor:
-    """Where two tensors of one shape agree, to five digits of the largest number needed: boolean, of that shape."""
-    size = needed.double().nan_to_num(0, 0, 0).abs().max().item()
+    """Where two tensors of one shape agree, to five digits of the largest number needed: a boolean tensor."""
+    size = needed.double().nan_to_num(0, 0, 0).abs().max().item() or 1.0
     return torch.isclose(result.double(), needed.double(), rtol=0, atol=1e-5 * size, equal_nan=True)
 
 

@@ -45,7 +45,7 @@ EXERCISES = {
         {
             "each of the k nearest keys has the weight 1, so the row sums to k; divide by k":
                 lambda query, key, k: nearest(-(query.unsqueeze(1) - key).abs(), k, 1.0),
-            "these are the farthest keys; topk takes the largest, so pass largest=False or the negative distance":
+            "these are the farthest keys; topk takes the largest, so pass largest=False":
                 lambda query, key, k: nearest((query.unsqueeze(1) - key).abs(), k, 1 / k),
             "a key far above the query counts as near; take the absolute value of the difference":
                 lambda query, key, k: nearest(-(query.unsqueeze(1) - key), k, 1 / k),
@@ -54,8 +54,8 @@ EXERCISES = {
         }),
     "leave_one_out_weights": Exercise(
         slow_leave_one_out_weights,
-        [(torch.tensor([0.0, 13.0]), 1.0), (torch.tensor([0.0, 1.0, 3.0]), 1.0), (torch.tensor([1.0, 1.0, 2.0]), 2.0),
-         (points, 0.7)],
+        [(torch.tensor([0.0, 13.0]), 1.0), (torch.tensor([0.0, 1.0, 3.0]), 1.0),
+         (torch.tensor([1.0, 1.0, 2.0]), 2.0), (points, 0.7)],
         {
             "each point still sees itself, so the diagonal is not 0":
                 lambda x, width: gaussian_scores(x, width).softmax(-1),
@@ -64,7 +64,8 @@ EXERCISES = {
             "you multiply the difference by the width; divide by it, so that a larger width looks farther":
                 lambda x, width: gaussian_scores(x, 1 / width).fill_diagonal_(-math.inf).softmax(-1),
             "two points at the same x do not see each other; mask the diagonal, not the distance 0":
-                lambda x, width: gaussian_scores(x, width).masked_fill(x.unsqueeze(1) == x, -math.inf).softmax(-1),
+                lambda x, width: (
+                    gaussian_scores(x, width).masked_fill(x.unsqueeze(1) == x, -math.inf).softmax(-1)),
             "the columns sum to 1; take the softmax over the last axis":
                 lambda x, width: gaussian_scores(x, width).fill_diagonal_(-math.inf).softmax(0),
             "the / 2 of the Gaussian kernel is missing":

@@ -30,6 +30,10 @@ def half_square(x):
     return x.square().sum(-1) / 2
 
 
+def cosines(query, key):
+    return F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).mT
+
+
 PAIRS = [(torch.tensor([[0.0, 2.0], [1.0, 1.0]]), torch.tensor([[1.0, 0.0], [3.0, 4.0], [0.0, 2.0]])),
          (numbers(4, 3, seed=2), numbers(3, 3, seed=3))]
 
@@ -39,7 +43,8 @@ EXERCISES = {
         PAIRS,
         {
             "the halves are missing: this is dot - |q|^2 - |k|^2":
-                lambda query, key: query @ key.mT - 2 * half_square(query).unsqueeze(-1) - 2 * half_square(key),
+                lambda query, key: (
+                    query @ key.mT - 2 * half_square(query).unsqueeze(-1) - 2 * half_square(key)),
             "the term of the key is missing; unlike the query's, it changes the softmax":
                 lambda query, key: query @ key.mT - half_square(query).unsqueeze(-1),
             "the term of the query is missing; the softmax drops it, but these are the scores":
@@ -60,10 +65,10 @@ EXERCISES = {
             "the queries still have their norms; normalise them, too":
                 lambda query, key, t: (query @ F.normalize(key, dim=-1).mT / t).softmax(-1),
             "you multiply the cosines by the temperature; divide, so that a high one makes attention soft":
-                lambda query, key, t: (F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).mT * t).softmax(-1),
+                lambda query, key, t: (cosines(query, key) * t).softmax(-1),
             "the softmax runs over the queries, so the columns sum to 1; take it over the last axis":
-                lambda query, key, t: (F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).mT / t).softmax(0),
+                lambda query, key, t: (cosines(query, key) / t).softmax(0),
             "these are the scores; the softmax is missing":
-                lambda query, key, t: F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).mT / t,
+                lambda query, key, t: cosines(query, key) / t,
         }),
 }

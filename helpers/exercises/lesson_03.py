@@ -32,7 +32,7 @@ def masked_sum(x, lengths):
 EXERCISES = {
     "window_mask": Exercise(
         slow_window_mask,
-        [(3, 1), (2, 3), (4, 0), (6, 3)],
+        [(2, 3), (3, 1), (4, 0), (6, 3)],
         {
             "True and False are exchanged; True marks what a query may see":
                 lambda T, reach: distance(T).abs() > reach,
@@ -51,8 +51,10 @@ EXERCISES = {
         }),
     "masked_mean": Exercise(
         slow_masked_mean,
-        [(torch.tensor([[[1.0, 2.0], [3.0, 6.0], [9.0, 9.0]], [[4.0, 0.0], [8.0, 8.0], [8.0, 8.0]]]), torch.tensor([2, 1])),
-         (numbers(3, 4, 2, seed=3), torch.tensor([2, 4, 1])), (numbers(2, 3, 5, seed=4), torch.tensor([0, 3]))],
+        [(torch.tensor([[[1.0, 2.0], [3.0, 6.0], [9.0, 9.0]], [[4.0, 0.0], [8.0, 8.0], [8.0, 8.0]]]),
+          torch.tensor([2, 1])),
+         (numbers(3, 4, 2, seed=3), torch.tensor([2, 4, 1])),
+         (numbers(2, 3, 5, seed=4), torch.tensor([0, 3]))],
         {
             "the padding is averaged in; use the lengths":
                 lambda x, lengths: x.mean(1),

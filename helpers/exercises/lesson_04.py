@@ -43,17 +43,19 @@ def precisions(most, share):
 EXERCISES = {
     "clipped_precisions": Exercise(
         slow_clipped_precisions,
-        [("cat the dog".split(), "the cat".split(), 2), ("the the the cat".split(), "the cat sees the dog".split(), 2),
+        [("cat the dog".split(), "the cat".split(), 2),
+         ("the the the cat".split(), "the cat sees the dog".split(), 2),
          ("le chat le chat dort".split(), "le petit chat dort le jour".split(), 3)],
         {
-            "an n-gram of the answer counts each time it occurs; count it only as often as the reference has it":
+            "an n-gram counts each time the answer has it; count it only as often as the reference has it":
                 lambda answer, reference, most: precisions(most, lambda n: (
                     sum(gram in grams(reference, n) for gram in grams(answer, n)) / len(grams(answer, n)))),
             "you divide by the n-grams of the reference; precision is a share of the answer's":
                 lambda answer, reference, most: precisions(most, lambda n: (
                     hits(answer, reference, n) / len(grams(reference, n)))),
             "you divide by the words of the answer; divide by its n-grams, which are fewer":
-                lambda answer, reference, most: precisions(most, lambda n: hits(answer, reference, n) / len(answer)),
+                lambda answer, reference, most: precisions(most, lambda n: (
+                    hits(answer, reference, n) / len(answer))),
             "n-grams that occur twice are counted once; count each, up to as often as the reference has it":
                 lambda answer, reference, most: precisions(most, lambda n: (
                     len({*grams(answer, n)} & {*grams(reference, n)}) / len({*grams(answer, n)}))),
@@ -66,7 +68,8 @@ EXERCISES = {
     "last_outputs": Exercise(
         slow_last_outputs,
         [(torch.tensor([[[1.0], [2.0], [3.0]], [[4.0], [5.0], [6.0]]]), torch.tensor([2, 1])),
-         (numbers(2, 4, 3, seed=4), torch.tensor([1, 3])), (numbers(3, 5, 2, seed=5), torch.tensor([5, 2, 3]))],
+         (numbers(2, 4, 3, seed=4), torch.tensor([1, 3])),
+         (numbers(3, 5, 2, seed=5), torch.tensor([5, 2, 3]))],
         {
             "you take the last position, which is padding where a row is shorter":
                 lambda outputs, lengths: outputs[:, -1],

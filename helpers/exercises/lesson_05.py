@@ -36,13 +36,14 @@ def attend(x, W_q, W_k, W_v, axis=-1, scale=None):
 EXERCISES = {
     "self_attention": Exercise(
         slow_self_attention,
-        [(torch.eye(2), torch.tensor([[1.0], [2.0]]), torch.tensor([[0.0], [1.0]]), torch.tensor([[3.0], [5.0]])),
+        [(torch.eye(2), torch.tensor([[1.0], [2.0]]), torch.tensor([[0.0], [1.0]]),
+          torch.tensor([[3.0], [5.0]])),
          (numbers(3, 4, seed=5), numbers(4, 2, seed=6), numbers(4, 2, seed=7), numbers(4, 2, seed=8)),
          (numbers(5, 3, seed=9), numbers(3, 4, seed=10), numbers(3, 4, seed=11), numbers(3, 6, seed=12))],
         {
             "the scores are not scaled; divide them by the root of d_head, the dimension of a query":
                 lambda x, W_q, W_k, W_v: attend(x, W_q, W_k, W_v, scale=1),
-            "you divide the scores by the root of d, the dimension of x; it is the dimension of a query that counts":
+            "you divide the scores by the root of d, the dimension of x; divide by the root of d_head":
                 lambda x, W_q, W_k, W_v: attend(x, W_q, W_k, W_v, scale=math.sqrt(x.shape[1])),
             "you divide the scores by d_head; divide by its root":
                 lambda x, W_q, W_k, W_v: attend(x, W_q, W_k, W_v, scale=W_q.shape[1]),
@@ -55,7 +56,7 @@ EXERCISES = {
         slow_split_heads,
         [(torch.arange(8.0).view(1, 2, 4), 2), (numbers(1, 5, 6, seed=5), 3), (numbers(2, 3, 8, seed=6), 2)],
         {
-            "the shape is right, but one view or reshape mixes positions and heads; split the last axis, then transpose":
+            "one view or reshape mixes positions and heads; split the last axis, then transpose":
                 lambda x, h: x.reshape(x.shape[0], h, x.shape[1], -1),
             "the axes of heads and positions are still to be exchanged":
                 lambda x, h: x.unflatten(-1, (h, -1)),

@@ -57,7 +57,8 @@ EXERCISES = {
             "this turns back, to the position delta before; exchange the signs of the sines":
                 lambda delta, d, base=10_000.0: slow_shift_matrix(delta, d, base).mT,
             "the frequencies fall too slowly; pair j has base ** (-2j / d)":
-                lambda delta, d, base=10_000.0: from_angles([delta / base ** (j / d) for j in range(d // 2)], d),
+                lambda delta, d, base=10_000.0: (
+                    from_angles([delta / base ** (j / d) for j in range(d // 2)], d)),
             "all pairs turn by the same angle; each has a frequency of its own":
                 lambda delta, d, base=10_000.0: from_angles([float(delta)] * (d // 2), d),
             "`base` is ignored; the frequencies depend on it":

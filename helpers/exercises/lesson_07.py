@@ -30,9 +30,10 @@ def normalised(x, eps, axes=-1, correction=0):
 EXERCISES = {
     "layer_norm": Exercise(
         slow_layer_norm,
-        [(torch.tensor([[[1.0, 3.0], [4.0, 4.0]]]), 3.0), (5 + 2 * numbers(1, 2, 6, seed=7), 0.5), (numbers(2, 3, 4, seed=8), 1e-5)],
+        [(torch.tensor([[[1.0, 3.0], [4.0, 4.0]]]), 3.0),
+         (5 + 2 * numbers(1, 2, 6, seed=7), 0.5), (numbers(2, 3, 4, seed=8), 1e-5)],
         {
-            "mean and variance run over all tokens of a sentence; normalise each token by itself, over the last axis":
+            "mean and variance run over a whole sentence; normalise each token by itself, over the last axis":
                 lambda x, eps: normalised(x, eps, axes=(1, 2)),
             "mean and variance run over the batch, which is batch norm; normalise each token by itself":
                 lambda x, eps: normalised(x, eps, axes=(0, 1)),
@@ -42,7 +43,7 @@ EXERCISES = {
                 lambda x, eps: (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + eps),
             "mean and variance run over everything; normalise each token by itself, over the last axis":
                 lambda x, eps: normalised(x, eps, axes=(0, 1, 2)),
-            "`x.std(-1)` divides by n - 1, and eps belongs under the root; take the mean square, add eps, then the root":
+            "`x.std(-1)` divides by n - 1, and eps belongs under the root; add it to the mean square":
                 lambda x, eps: (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps),
             "the mean is still in it; subtract it first":
                 lambda x, eps: x / (x.var(-1, correction=0, keepdim=True) + eps).sqrt(),
@@ -53,7 +54,8 @@ EXERCISES = {
         }),
     "shift_right": Exercise(
         slow_shift_right,
-        [(torch.tensor([[5, 6]]), 2), (torch.tensor([[4, 9, 3]]), 1), (torch.tensor([[5, 6, 7, 3], [8, 3, 0, 0]]), 2)],
+        [(torch.tensor([[5, 6]]), 2), (torch.tensor([[4, 9, 3]]), 1),
+         (torch.tensor([[5, 6, 7, 3], [8, 3, 0, 0]]), 2)],
         {
             "the last id comes back at the front, as with roll; `bos` belongs there":
                 lambda target, bos: target.roll(1, 1),

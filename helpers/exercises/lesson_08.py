@@ -32,12 +32,15 @@ def chosen(scores, ids):
 EXERCISES = {
     "exact_match_of": Exercise(
         slow_exact_match,
-        [(torch.tensor([[5, 3], [4, 6]]), torch.tensor([[3, 5], [4, 6]])),       # the same ids in another order
-         (torch.tensor([[6, 2], [4, 6]]), torch.tensor([[3, 5], [3, 8]])),       # the same sum, the same product
-         (torch.tensor([[7, 5, 0]]), torch.tensor([[7, 5, 6]])), (torch.tensor([[7, 5, 6]]), torch.tensor([[7, 5, 0]])),
-         (torch.tensor([[7, 0, 5]]), torch.tensor([[7, 5, 0]])), (torch.tensor([[5, 5, 3]]), torch.tensor([[5, 3, 3]])),
+        [(torch.tensor([[7, 5, 0]]), torch.tensor([[7, 5, 6]])),
+         (torch.tensor([[7, 5, 6]]), torch.tensor([[7, 5, 0]])),
+         (torch.tensor([[7, 0, 5]]), torch.tensor([[7, 5, 0]])),
+         (torch.tensor([[5, 5, 3]]), torch.tensor([[5, 3, 3]])),                    # the same set of ids
+         (torch.tensor([[5, 3], [4, 6]]), torch.tensor([[3, 5], [4, 6]])),          # another order
+         (torch.tensor([[6, 2], [4, 6]]), torch.tensor([[3, 5], [3, 8]])),          # the same sum, or product
          (torch.tensor([[5, 6, 3], [7, 4, 3]]), torch.tensor([[5, 8, 3], [7, 4, 3]])),
-         (torch.tensor([[5, 6, 3], [7, 4, 3], [4, 4, 0], [6, 3, 0]]), torch.tensor([[5, 6, 3], [7, 4, 9], [9, 4, 0], [6, 3, 0]]))],
+         (torch.tensor([[5, 6, 3], [7, 4, 3], [4, 4, 0], [6, 3, 0]]),
+          torch.tensor([[5, 6, 3], [7, 4, 9], [9, 4, 0], [6, 3, 0]]))],
         {
             "this is the share of ids that agree; a row counts only if all of it agrees":
                 lambda ids, target: (ids == target).float().mean(),
@@ -51,20 +54,21 @@ EXERCISES = {
                 lambda ids, target: same_rows(ids, target).float().sum(),
             "you ignore the order of the ids in a row; compare position by position":
                 lambda ids, target: same_rows(ids.sort(-1).values, target.sort(-1).values).float().mean(),
-            "you compare the sums of the rows, and different ids can have the same sum; compare position by position":
+            "you compare the sums of the rows; compare position by position":
                 lambda ids, target: (ids.sum(-1) == target.sum(-1)).float().mean(),
             "you ignore positions where the target is 0; an answer that goes on behind the target is wrong":
                 lambda ids, target: ((ids == target) | (target == 0)).all(-1).float().mean(),
             "you ignore positions where the answer is 0; an answer that ends too early is wrong":
                 lambda ids, target: ((ids == target) | (ids == 0)).all(-1).float().mean(),
-            "you ignore positions where the answer or the target is 0; an answer that is too short or too long is wrong":
+            "you ignore positions where either is 0; an answer that is too short or too long is wrong":
                 lambda ids, target: ((ids == target) | (ids == 0) | (target == 0)).all(-1).float().mean(),
             "all rows are judged together; each counts by itself":
                 lambda ids, target: (ids == target).all().float(),
         }),
     "confidence": Exercise(
         slow_confidence,
-        [(torch.tensor([[100.0, 0.0], [0.0, 0.0]]), torch.tensor([0, 1])), (numbers(2, 5, seed=8), torch.tensor([1, 0])),
+        [(torch.tensor([[100.0, 0.0], [0.0, 0.0]]), torch.tensor([0, 1])),
+         (numbers(2, 5, seed=8), torch.tensor([1, 0])),
          (3 * numbers(4, 5, seed=9), torch.tensor([1, 0, 4, 2]))],
         {
             "this is the logarithm of the probability; `exp` undoes it":
@@ -84,6 +88,7 @@ EXERCISES = {
             "these are the probabilities of the steps; multiply them":
                 chosen,
             "the exponential of 100 overflows; softmax subtracts the largest logit first":
-                lambda scores, ids: (scores.exp() / scores.exp().sum(-1, keepdim=True))[torch.arange(len(ids)), ids].prod(),
+                lambda scores, ids: (
+                    (scores.exp() / scores.exp().sum(-1, keepdim=True))[torch.arange(len(ids)), ids].prod()),
         }),
 }

@@ -52,7 +52,7 @@ EXERCISES = {
         }),
     "beam_step": Exercise(
         slow_beam_step,
-        [(torch.tensor([-1.0, -1.5]), torch.tensor([[-0.5, -0.7, -3.0], [-4.0, -0.4, -2.0]])),    # both from row 0
+        [(torch.tensor([-1.0, -1.5]), torch.tensor([[-0.5, -0.7, -3.0], [-4.0, -0.4, -2.0]])),
          (torch.tensor([-1.0, -1.2]), torch.tensor([[-0.7, -1.2, -1.6], [-2.3, -0.4, -1.6]])),
          (torch.tensor([-0.2, -1.0]), torch.tensor([[-3.9, -0.1, -2.5], [-0.7, -1.2, -1.6]])),
          (torch.tensor([-0.5, -0.9, -3.0]),
@@ -71,8 +71,9 @@ EXERCISES = {
             "each row has kept its own best word; take the best of all rows together":
                 lambda total, logs: torch.stack([torch.arange(len(total)), logs.argmax(1)], 1),
             "only the best beginning was continued":
-                lambda total, logs: torch.stack([torch.zeros(len(total)).long(), logs[0].topk(len(total)).indices], 1),
+                lambda total, logs: rows_and_words(total[:1] + logs[:1], len(total)),
             "you divide the flat index by the width; divide by the size of the vocabulary":
-                lambda total, logs: rows_and_words(total.unsqueeze(1) + logs, len(total), row_length=len(total)),
+                lambda total, logs: (
+                    rows_and_words(total.unsqueeze(1) + logs, len(total), row_length=len(total))),
         }),
 }
