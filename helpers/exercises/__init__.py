@@ -23,7 +23,7 @@ def check(answer: Callable) -> None:
     Raises TypeError for what is not a function, and ValueError for a function of another name.
     """
     if not callable(answer):
-        raise TypeError(f"check needs a function, as check(my_function); it got a {type(answer).__name__}")
+        raise TypeError(f"check takes a function, as in check(my_function), not a {type(answer).__name__}")
     given = getattr(answer, "__name__", type(answer).__name__)
     name = given.removesuffix("_solution")
     if name not in EXERCISES:

@@ -99,6 +99,7 @@ def compact(value, indent: int = 0, digits: int = 4) -> str:
 
 
 def agree(result, other: Tensor) -> bool:
+    """Whether both are numbers, or both booleans, of one shape and the same values."""
     return (isinstance(result, Tensor) and result.shape == other.shape
             and (result.dtype == torch.bool) == (other.dtype == torch.bool)
             and bool(close(result, other).all()))

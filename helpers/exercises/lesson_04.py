@@ -53,7 +53,7 @@ EXERCISES = {
             "you divide by the n-grams of the reference; precision is a share of the answer's":
                 lambda answer, reference, most: precisions(most, lambda n: (
                     hits(answer, reference, n) / len(grams(reference, n)))),
-            "you divide by the words of the answer; divide by its n-grams, which are fewer":
+            "you divide by the number of words in the answer; divide by the number of its n-grams":
                 lambda answer, reference, most: precisions(most, lambda n: (
                     hits(answer, reference, n) / len(answer))),
             "n-grams that occur twice are counted once; count each, up to as often as the reference has it":

@@ -58,19 +58,19 @@ EXERCISES = {
          (torch.tensor([-0.5, -0.9, -3.0]),
           torch.tensor([[-0.9, -1.1, -1.6, -3.0], [-3.5, -0.1, -3.0, -3.9], [-4.6, -4.7, -0.03, -4.5]]))],
         {
-            "`total` is missing; the score of a continuation includes its beginning's":
+            "`total` is missing; the score of a continuation includes that of its hypothesis":
                 lambda total, logs: rows_and_words(logs, len(total)),
             "you multiply logarithms; add them, where probabilities would be multiplied":
                 lambda total, logs: rows_and_words(total.unsqueeze(1) * logs, len(total)),
             "these are the worst continuations":
                 lambda total, logs: rows_and_words(total.unsqueeze(1) + logs, len(total), largest=False),
-            "word and row are exchanged":
+            "token and row are exchanged":
                 lambda total, logs: rows_and_words(total.unsqueeze(1) + logs, len(total)).flip(1),
             "the worst comes first":
                 lambda total, logs: rows_and_words(total.unsqueeze(1) + logs, len(total)).flip(0),
-            "each row has kept its own best word; take the best of all rows together":
+            "each row has kept its own best token; take the best of all rows together":
                 lambda total, logs: torch.stack([torch.arange(len(total)), logs.argmax(1)], 1),
-            "only the best beginning was continued":
+            "only the best hypothesis was continued":
                 lambda total, logs: rows_and_words(total[:1] + logs[:1], len(total)),
             "you divide the flat index by the width; divide by the size of the vocabulary":
                 lambda total, logs: (

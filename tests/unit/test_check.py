@@ -198,7 +198,7 @@ def test_another_name_is_answered_by_the_nearest_and_its_lesson(said):
 
 
 def test_a_result_in_place_of_a_function_is_refused():
-    with pytest.raises(TypeError, match=r"check\(my_function\); it got a Tensor"):
+    with pytest.raises(TypeError, match=r"check\(my_function\), not a Tensor"):
         check(torch.zeros(2))
 
 
