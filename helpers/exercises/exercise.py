@@ -1,58 +1,136 @@
 """What an exercise is, and the verdict on an answer."""
+import copy
+import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 
 @dataclass
 class Exercise:
-    """spec: the slow and plain definition. cases: the arguments it is tried on. mistakes: from what went wrong, in words, to
-    a function that goes wrong in that way; an answer that agrees with one is told so."""
+    """spec: the slow, plain definition. cases: the arguments that an answer is tried on, the smallest first.
+    mistakes: maps a sentence to a function that goes wrong as it says; an answer like it gets that."""
 
-    spec: Callable
+    spec: Callable[..., Tensor]
     cases: list[tuple]
-    mistakes: dict[str, Callable]
+    mistakes: dict[str, Callable[..., Tensor]]
 
 
-def verdict(answer, exercise):
-    """One sentence on `answer`, a function that should do what `exercise.spec` does."""
-    got = []
+def verdict(answer: Callable, exercise: Exercise) -> str:
+    """One sentence on `answer`, which is to do what its spec does, and the smallest case that fails."""
+    names = list(inspect.signature(exercise.spec).parameters)
+    results, changed = [], []
     for case in exercise.cases:
+        arguments = copy.deepcopy(case)                   # so that an answer that changes them spoils nothing
         try:
-            result = answer(*copies(case))
-        except NotImplementedError:
-            result = None
+            results.append(answer(*arguments))
         except Exception as error:                        # a reader's own code may raise anything
-            return f"not yet: with {describe(case)} it raised {type(error).__name__}: {error}"
-        if result is None:
-            return "not attempted yet. Replace the dots and run the cell again."
-        if not isinstance(result, torch.Tensor):
-            return f"not yet: it returns {type(result).__name__}, and needs to return a tensor"
-        got.append(result)
-    wanted = [exercise.spec(*copies(case)) for case in exercise.cases]
-    if alike(got, wanted):
-        return f"correct, on all {len(wanted)} cases."
+            results.append(error)
+        changed += [name for name, before, after in zip(names, case, arguments) if not same(before, after)]
+    if all(result is None for result in results):
+        return "not attempted yet. Replace the dots and run the cell again."
+    in_place = changed and f"your function changes `{changed[0]}` in place; leave its arguments as they are."
+    for case, result in zip(exercise.cases, results):
+        needed = exercise.spec(*copy.deepcopy(case))
+        if sentence := fault(result, needed):
+            if mistake := foreseen(results, exercise):
+                return f"not yet: {mistake}."
+            also = f"\nAlso, {in_place}" if in_place else ""
+            return f"not yet: {sentence}\n{listing(names, case, result, needed)}{also}"
+    if in_place:
+        return f"not yet: your result is right, but {in_place}"
+    slow = exercise.spec.__code__.co_name
+    if slow in called_by(answer, exercise.cases[0]):
+        return f"not yet: your function calls {slow}; write it without."
+    return f"correct, on all {len(exercise.cases)} cases."
+
+
+def foreseen(results: list, exercise: Exercise) -> str | None:
+    """The mistake that goes wrong as these results of all cases do, if there is one."""
     for mistake, function in exercise.mistakes.items():
-        if alike(got, [function(*copies(case)) for case in exercise.cases]):
-            return f"not yet: {mistake}"
-    case, mine, right = next((c, g, w) for c, g, w in zip(exercise.cases, got, wanted) if not alike([g], [w]))
-    if mine.shape != right.shape:
-        return f"not yet: with {describe(case)} it returns shape {list(mine.shape)}, and needs {list(right.shape)}"
-    if (mine.dtype == torch.bool) != (right.dtype == torch.bool):
-        return f"not yet: it returns a tensor of {mine.dtype}, and needs {right.dtype}"
-    return f"not yet: with {describe(case)} it returns\n{mine}\nwhere the plain version returns\n{right}"
+        if all(map(agree, results, [function(*copy.deepcopy(case)) for case in exercise.cases])):
+            return mistake
+    return None
 
 
-def alike(these, those):
-    return all(a.shape == b.shape and (a.dtype == torch.bool) == (b.dtype == torch.bool)
-               and torch.allclose(a.float(), b.float(), atol=1e-5, equal_nan=True) for a, b in zip(these, those, strict=True))
+def fault(result, needed: Tensor) -> str | None:
+    """What is wrong with `result`, in one sentence; None where it is what is needed."""
+    if isinstance(result, Exception):
+        return f"your function raised {type(result).__name__}: {result}"
+    if not isinstance(result, Tensor):
+        return f"your function needs to return a tensor, and returns a value of type {type(result).__name__}."
+    if result.shape != needed.shape:
+        return f"your result has shape {list(result.shape)} and needs {list(needed.shape)}."
+    if kind(result) != kind(needed):
+        return f"your result has dtype {result.dtype} and needs {needed.dtype}."
+    wrong = ~close(result, needed)
+    if not wrong.any():
+        return None
+    infinite = wrong & ~result.isfinite()
+    place = tuple((infinite if infinite.any() else wrong).nonzero()[0].tolist())
+    where = f" at {list(place)}" if place else ""
+    mine, right = compact(result[place], digits=6), compact(needed[place], digits=6)
+    return f"your result is {mine}{where}, where the plain version returns {right}."
 
 
-def copies(case):
-    """The arguments, so that an answer that changes them spoils nothing."""
-    return [value.clone() if isinstance(value, torch.Tensor) else value for value in case]
+def listing(names: list[str], case: tuple, result, needed: Tensor) -> str:
+    """The values of a case: its arguments, what an answer returns if that is a tensor, and what is needed."""
+    values = dict(zip(names, case))
+    if isinstance(result, Tensor):
+        values["your result"] = result
+    values["plain version"] = needed
+    return "\n".join(f"  {name:13} = {compact(value, indent=18)}" for name, value in values.items())
 
 
-def describe(case):
-    return ", ".join(f"{list(value.shape)}" if isinstance(value, torch.Tensor) else repr(value) for value in case)
+def compact(value, indent: int = 0, digits: int = 4) -> str:
+    """A tensor or list as Python writes lists, a row on each line; all lines but the first are indented."""
+    if isinstance(value, Tensor):
+        value = value.tolist()
+    if isinstance(value, float):
+        text = f"{value + 0:.{digits}g}"                  # -0.0 + 0 is 0.0
+        return f"{text}.0" if text.lstrip("-").isdigit() else text.replace("nan", "NaN")
+    if not isinstance(value, list):
+        return repr(value)
+    separator = ",\n" + " " * (indent + 1) if any(isinstance(row, list) for row in value) else ", "
+    return "[" + separator.join(compact(row, indent + 1, digits) for row in value) + "]"
+
+
+def agree(result, other: Tensor) -> bool:
+    """Whether both are numbers, or both booleans, of one shape and the same values."""
+    return (isinstance(result, Tensor) and result.shape == other.shape
+            and (result.dtype == torch.bool) == (other.dtype == torch.bool)
+            and bool(close(result, other).all()))
+
+
+def close(result: Tensor, needed: Tensor) -> Tensor:
+    """Where two tensors of one shape agree, to five digits of the largest number needed: a boolean tensor."""
+    size = needed.double().nan_to_num(0, 0, 0).abs().max().item() or 1.0
+    return torch.isclose(result.double(), needed.double(), rtol=0, atol=1e-5 * size, equal_nan=True)
+
+
+def kind(x: Tensor) -> tuple[bool, bool]:
+    """Booleans, floating-point numbers and integers are three kinds; float32 and float64 are one."""
+    return x.dtype == torch.bool, x.is_floating_point()
+
+
+def same(before, after) -> bool:
+    return torch.equal(before, after) if isinstance(before, Tensor) else before == after
+
+
+def called_by(answer: Callable, case: tuple) -> set[str]:
+    """The names, as first defined, of all Python functions that run when `answer` does."""
+    names, profiler = set(), sys.getprofile()
+    sys.setprofile(lambda frame, event, argument: names.add(frame.f_code.co_name))
+    try:
+        answer(*copy.deepcopy(case))
+    finally:
+        sys.setprofile(profiler)
+    return names
+
+
+def numbers(*shape: int, seed: int) -> Tensor:
+    """Normally distributed numbers of one decimal, so that four digits show them exactly."""
+    return (10 * torch.randn(shape, generator=torch.Generator().manual_seed(seed))).round() / 10

@@ -17,13 +17,15 @@ EXERCISES = {
         [(torch.tensor([0.9, 0.1]), torch.tensor([[11.0, 1.0, 0.0], [3.0, 1.0, 5.0]])),
          (torch.tensor([0.2, 0.3, 0.5]), torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]]))],
         {
-            "all values count alike; each should count as much as its weight":
+            "all values count alike; multiply each by its weight":
                 lambda weights, values: values.mean(0),
             "these are the weighted values one by one; add them up":
                 lambda weights, values: weights.unsqueeze(-1) * values,
-            "it is divided by the number of values; the weights make 1, so the sum is the average":
+            "you divide by the number of values; the weights sum to 1, so the sum is the average already":
                 lambda weights, values: weights @ values / len(weights),
-            "it adds up along the wrong axis; one number for each column of the values is needed":
+            "you sum along the wrong axis; the result needs one number for each column of the values":
                 lambda weights, values: (weights.unsqueeze(-1) * values).sum(-1),
+            "only the value with the largest weight is left; each counts as much as its weight":
+                lambda weights, values: values[weights.argmax()],
         }),
 }

@@ -35,30 +35,40 @@ def gaussian_scores(x, width):
     return -(((x.unsqueeze(1) - x) / width) ** 2) / 2
 
 
-generator = torch.Generator().manual_seed(1)
-numbers = torch.randn(9, generator=generator)
+points = torch.tensor([-1.1, 0.3, 0.8, 2.0, 3.7])
 
 EXERCISES = {
     "nearest_weights": Exercise(
         slow_nearest_weights,
-        [(torch.tensor([0.0, 2.2]), torch.tensor([1.0, 2.0, 4.0]), 2), (numbers[:4], numbers[4:], 3), (numbers[:2], numbers, 1)],
+        [(torch.tensor([0.0, 2.2]), torch.tensor([1.0, 2.0, 4.0]), 2), (torch.tensor([-2.0, 0.6]), points, 1),
+         (torch.tensor([1.5, -0.5, 0.0, 9.0]), points, 3)],
         {
-            "the k weights of a row are 1 each, so the row sums to k; divide by k":
+            "each of the k nearest keys has the weight 1, so the row sums to k; divide by k":
                 lambda query, key, k: nearest(-(query.unsqueeze(1) - key).abs(), k, 1.0),
-            "these are the farthest keys; topk takes the largest, so give it the negative distance":
+            "these are the farthest keys; topk takes the largest, so pass largest=False":
                 lambda query, key, k: nearest((query.unsqueeze(1) - key).abs(), k, 1 / k),
-            "a key far to one side counts as near; take the absolute value of the difference":
+            "a key far above the query counts as near; take the absolute value of the difference":
                 lambda query, key, k: nearest(-(query.unsqueeze(1) - key), k, 1 / k),
+            "a key far below the query counts as near; take the absolute value of the difference":
+                lambda query, key, k: nearest(query.unsqueeze(1) - key, k, 1 / k),
         }),
     "leave_one_out_weights": Exercise(
         slow_leave_one_out_weights,
-        [(torch.tensor([0.0, 1.0, 3.0]), 1.0), (numbers, 0.7), (numbers[:2], 2.0)],
+        [(torch.tensor([0.0, 13.0]), 1.0), (torch.tensor([0.0, 1.0, 3.0]), 1.0),
+         (torch.tensor([1.0, 1.0, 2.0]), 2.0), (points, 0.7)],
         {
             "each point still sees itself, so the diagonal is not 0":
                 lambda x, width: gaussian_scores(x, width).softmax(-1),
-            "the diagonal is 0, but was set after the softmax, so the rows sum to less than 1":
+            "the diagonal became 0 after the softmax, so the rows sum to less than 1; mask it before":
                 lambda x, width: gaussian_scores(x, width).softmax(-1).fill_diagonal_(0),
-            "the difference is multiplied by the width; divide by it, so that a larger width looks farther":
+            "you multiply the difference by the width; divide by it, so that a larger width looks farther":
                 lambda x, width: gaussian_scores(x, 1 / width).fill_diagonal_(-math.inf).softmax(-1),
+            "two points at the same x do not see each other; mask the diagonal, not the distance 0":
+                lambda x, width: (
+                    gaussian_scores(x, width).masked_fill(x.unsqueeze(1) == x, -math.inf).softmax(-1)),
+            "the columns sum to 1; take the softmax over the last axis":
+                lambda x, width: gaussian_scores(x, width).fill_diagonal_(-math.inf).softmax(0),
+            "the / 2 of the Gaussian kernel is missing":
+                lambda x, width: (2 * gaussian_scores(x, width)).fill_diagonal_(-math.inf).softmax(-1),
         }),
 }

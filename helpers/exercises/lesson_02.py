@@ -4,7 +4,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from helpers.exercises.exercise import Exercise
+from helpers.exercises.exercise import Exercise, numbers
 
 
 def slow_distance_scores(query, key):
@@ -30,8 +30,12 @@ def half_square(x):
     return x.square().sum(-1) / 2
 
 
-numbers = torch.randn(12, 3, generator=torch.Generator().manual_seed(2))
-PAIRS = [(numbers[:2], numbers[2:5]), (numbers[5:9], numbers[9:])]
+def cosines(query, key):
+    return F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).mT
+
+
+PAIRS = [(torch.tensor([[0.0, 2.0], [1.0, 1.0]]), torch.tensor([[1.0, 0.0], [3.0, 4.0], [0.0, 2.0]])),
+         (numbers(4, 3, seed=2), numbers(3, 3, seed=3))]
 
 EXERCISES = {
     "distance_scores": Exercise(
@@ -39,25 +43,32 @@ EXERCISES = {
         PAIRS,
         {
             "the halves are missing: this is dot - |q|^2 - |k|^2":
-                lambda query, key: query @ key.mT - 2 * half_square(query).unsqueeze(-1) - 2 * half_square(key),
-            "the term of the key is missing; unlike the query's, the softmax would not drop it":
+                lambda query, key: (
+                    query @ key.mT - 2 * half_square(query).unsqueeze(-1) - 2 * half_square(key)),
+            "the term of the key is missing; unlike the query's, it changes the softmax":
                 lambda query, key: query @ key.mT - half_square(query).unsqueeze(-1),
-            "the term of the query is missing; the softmax would drop it, but these are the scores":
+            "the term of the query is missing; the softmax drops it, but these are the scores":
                 lambda query, key: query @ key.mT - half_square(key),
-            "the sign is wrong: the nearest key needs the largest score":
+            "the sign is wrong; the nearest key needs the largest score":
                 lambda query, key: half_square(query).unsqueeze(-1) + half_square(key) - query @ key.mT,
+            "this is the distance; the score needs its square":
+                lambda query, key: -torch.cdist(query, key) / 2,
         }),
     "cosine_weights": Exercise(
         slow_cosine_weights,
         [(*pair, temperature) for pair, temperature in zip(PAIRS, (0.5, 2.0))],
         {
-            "the keys still have their lengths, so long ones get more; normalise them too":
+            "these are dot products; divide them by the norms of query and key":
+                lambda query, key, t: (query @ key.mT / t).softmax(-1),
+            "the keys still have their norms, so long ones get more; normalise them, too":
                 lambda query, key, t: (F.normalize(query, dim=-1) @ key.mT / t).softmax(-1),
-            "the queries still have their lengths; normalise them too":
+            "the queries still have their norms; normalise them, too":
                 lambda query, key, t: (query @ F.normalize(key, dim=-1).mT / t).softmax(-1),
-            "the cosines are multiplied by the temperature; divide, so that a high one makes attention soft":
-                lambda query, key, t: (F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).mT * t).softmax(-1),
-            "the softmax runs over the queries, so the columns sum to 1; it needs the last axis":
-                lambda query, key, t: (F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).mT / t).softmax(0),
+            "you multiply the cosines by the temperature; divide, so that a high one makes attention soft":
+                lambda query, key, t: (cosines(query, key) * t).softmax(-1),
+            "the softmax runs over the queries, so the columns sum to 1; take it over the last axis":
+                lambda query, key, t: (cosines(query, key) / t).softmax(0),
+            "these are the scores; the softmax is missing":
+                lambda query, key, t: cosines(query, key) / t,
         }),
 }

@@ -1,7 +1,7 @@
 """Exercises of lesson 03: a window mask, and a mean that skips padding."""
 import torch
 
-from helpers.exercises.exercise import Exercise
+from helpers.exercises.exercise import Exercise, numbers
 
 
 def slow_window_mask(T, reach):
@@ -29,30 +29,36 @@ def masked_sum(x, lengths):
     return (x * real.unsqueeze(-1)).sum(1)
 
 
-generator = torch.Generator().manual_seed(3)
-
 EXERCISES = {
     "window_mask": Exercise(
         slow_window_mask,
-        [(5, 1), (4, 0), (6, 3)],
+        [(2, 3), (3, 1), (4, 0), (6, 3)],
         {
-            "True and False are exchanged; True means may look":
+            "True and False are exchanged; True marks what a query may see":
                 lambda T, reach: distance(T).abs() > reach,
-            "it reaches one place too few; a distance equal to reach is still inside":
+            "the window is one position too narrow; a distance equal to reach is inside":
                 lambda T, reach: distance(T).abs() < reach,
-            "it sees only the past; the window goes both ways":
+            "a query sees only the past; the window goes both ways":
                 lambda T, reach: (distance(T) >= 0) & (distance(T) <= reach),
-            "one side is without a limit; take the absolute value of the distance":
+            "a query sees only the future; the window goes both ways":
+                lambda T, reach: (distance(T) <= 0) & (distance(T) >= -reach),
+            "the future is without a limit; take the absolute value of the distance":
                 lambda T, reach: distance(T) <= reach,
+            "the past is without a limit; take the absolute value of the distance":
+                lambda T, reach: distance(T) >= -reach,
+            "reach is the whole width of your window; it counts the positions on each side":
+                lambda T, reach: distance(T).abs() <= reach // 2,
         }),
     "masked_mean": Exercise(
         slow_masked_mean,
-        [(torch.randn(3, 4, 2, generator=generator), torch.tensor([2, 4, 1])),
-         (torch.randn(2, 3, 5, generator=generator), torch.tensor([0, 3]))],
+        [(torch.tensor([[[1.0, 2.0], [3.0, 6.0], [9.0, 9.0]], [[4.0, 0.0], [8.0, 8.0], [8.0, 8.0]]]),
+          torch.tensor([2, 1])),
+         (numbers(3, 4, 2, seed=3), torch.tensor([2, 4, 1])),
+         (numbers(2, 3, 5, seed=4), torch.tensor([0, 3]))],
         {
             "the padding is averaged in; use the lengths":
                 lambda x, lengths: x.mean(1),
-            "the sum skips the padding, but is divided by T; divide by the length":
+            "the sum skips the padding, but you divide it by T; divide by the length":
                 lambda x, lengths: masked_sum(x, lengths) / x.shape[1],
             "a sentence of length 0 gives NaN, which is 0 / 0; it needs to give zeros":
                 lambda x, lengths: masked_sum(x, lengths) / lengths.unsqueeze(-1),

@@ -1,7 +1,9 @@
 """Exercises of lesson 04: clipped precision, and each row's last output."""
+from collections import Counter
+
 import torch
 
-from helpers.exercises.exercise import Exercise
+from helpers.exercises.exercise import Exercise, numbers
 
 
 def slow_clipped_precisions(answer, reference, most):
@@ -28,40 +30,54 @@ def grams(words, n):
     return [tuple(words[i:i + n]) for i in range(len(words) - n + 1)]
 
 
+def hits(answer, reference, n, key=tuple):
+    """How many n-grams two texts share, each as often as both have it."""
+    shared = Counter(map(key, grams(answer, n))) & Counter(map(key, grams(reference, n)))
+    return sum(shared.values())
+
+
 def precisions(most, share):
     return torch.tensor([share(n) for n in range(1, most + 1)])
 
 
-generator = torch.Generator().manual_seed(4)
-
 EXERCISES = {
     "clipped_precisions": Exercise(
         slow_clipped_precisions,
-        [("the the the cat".split(), "the cat sees the dog".split(), 2),
+        [("cat the dog".split(), "the cat".split(), 2),
+         ("the the the cat".split(), "the cat sees the dog".split(), 2),
          ("le chat le chat dort".split(), "le petit chat dort le jour".split(), 3)],
         {
-            "a gram of the answer counts each time it occurs; it may count only as often as the reference has it":
+            "an n-gram counts each time the answer has it; count it only as often as the reference has it":
                 lambda answer, reference, most: precisions(most, lambda n: (
                     sum(gram in grams(reference, n) for gram in grams(answer, n)) / len(grams(answer, n)))),
-            "it is divided by the grams of the reference; precision asks for the share of the answer's":
+            "you divide by the n-grams of the reference; precision is a share of the answer's":
                 lambda answer, reference, most: precisions(most, lambda n: (
-                    float(slow_clipped_precisions(answer, reference, n)[-1]) * len(grams(answer, n)) / len(grams(reference, n)))),
-            "grams that occur twice are counted once; count each, up to as often as the reference has it":
+                    hits(answer, reference, n) / len(grams(reference, n)))),
+            "you divide by the number of words in the answer; divide by the number of its n-grams":
+                lambda answer, reference, most: precisions(most, lambda n: (
+                    hits(answer, reference, n) / len(answer))),
+            "n-grams that occur twice are counted once; count each, up to as often as the reference has it":
                 lambda answer, reference, most: precisions(most, lambda n: (
                     len({*grams(answer, n)} & {*grams(reference, n)}) / len({*grams(answer, n)}))),
-            "it begins with pairs; the first number is for single words":
+            "the order of words within an n-gram is ignored; `cat the` is not `the cat`":
+                lambda answer, reference, most: precisions(most, lambda n: (
+                    hits(answer, reference, n, key=frozenset) / len(grams(answer, n)))),
+            "the first number is for pairs; it needs to be for single words":
                 lambda answer, reference, most: slow_clipped_precisions(answer, reference, most + 1)[1:],
         }),
     "last_outputs": Exercise(
         slow_last_outputs,
-        [(torch.randn(3, 5, 2, generator=generator), torch.tensor([5, 2, 3])),
-         (torch.randn(2, 4, 3, generator=generator), torch.tensor([1, 3]))],
+        [(torch.tensor([[[1.0], [2.0], [3.0]], [[4.0], [5.0], [6.0]]]), torch.tensor([2, 1])),
+         (numbers(2, 4, 3, seed=4), torch.tensor([1, 3])),
+         (numbers(3, 5, 2, seed=5), torch.tensor([5, 2, 3]))],
         {
-            "it takes the last column, which is padding where a row is shorter":
+            "you take the last position, which is padding where a row is shorter":
                 lambda outputs, lengths: outputs[:, -1],
-            "a row of length 3 ends at place 2: one less than its length":
+            "a row of length 3 ends at position 2; subtract 1 from its length":
                 lambda outputs, lengths: outputs[torch.arange(len(outputs)), lengths % outputs.shape[1]],
-            "indexing with `[:, lengths - 1]` takes every length for every row; a row number belongs to each":
+            "`[:, lengths - 1]` takes every length for every row; index the rows with torch.arange, too":
                 lambda outputs, lengths: outputs[:, lengths - 1],
+            "every row ends where the longest one does; each has its own length":
+                lambda outputs, lengths: outputs[:, lengths.max() - 1],
         }),
 }

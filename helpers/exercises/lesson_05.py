@@ -3,7 +3,7 @@ import math
 
 import torch
 
-from helpers.exercises.exercise import Exercise
+from helpers.exercises.exercise import Exercise, numbers
 
 
 def slow_self_attention(x, W_q, W_k, W_v):
@@ -33,35 +33,34 @@ def attend(x, W_q, W_k, W_v, axis=-1, scale=None):
     return (q @ k.mT / (scale or math.sqrt(q.shape[1]))).softmax(axis) @ v
 
 
-def case(T, d, d_head, d_value):
-    return tuple(torch.randn(shape, generator=generator) for shape in ((T, d), (d, d_head), (d, d_head), (d, d_value)))
-
-
-generator = torch.Generator().manual_seed(5)
-
 EXERCISES = {
     "self_attention": Exercise(
         slow_self_attention,
-        [case(3, 4, 2, 2), case(5, 3, 4, 6)],
+        [(torch.eye(2), torch.tensor([[1.0], [2.0]]), torch.tensor([[0.0], [1.0]]),
+          torch.tensor([[3.0], [5.0]])),
+         (numbers(3, 4, seed=5), numbers(4, 2, seed=6), numbers(4, 2, seed=7), numbers(4, 2, seed=8)),
+         (numbers(5, 3, seed=9), numbers(3, 4, seed=10), numbers(3, 4, seed=11), numbers(3, 6, seed=12))],
         {
-            "the scores are not scaled; divide them by the root of the size of a query":
+            "the scores are not scaled; divide them by the root of d_head, the dimension of a query":
                 lambda x, W_q, W_k, W_v: attend(x, W_q, W_k, W_v, scale=1),
-            "the scores are divided by the root of d, the size of a word; it is the size of a query that counts":
+            "you divide the scores by the root of d, the dimension of x; divide by the root of d_head":
                 lambda x, W_q, W_k, W_v: attend(x, W_q, W_k, W_v, scale=math.sqrt(x.shape[1])),
-            "the softmax runs over the queries; it needs the last axis, the keys":
+            "you divide the scores by d_head; divide by its root":
+                lambda x, W_q, W_k, W_v: attend(x, W_q, W_k, W_v, scale=W_q.shape[1]),
+            "the softmax runs over the queries; take it over the last axis, the keys":
                 lambda x, W_q, W_k, W_v: attend(x, W_q, W_k, W_v, axis=0),
-            "queries and keys have changed places":
+            "queries and keys are exchanged":
                 lambda x, W_q, W_k, W_v: attend(x, W_k, W_q, W_v),
         }),
     "split_heads": Exercise(
         slow_split_heads,
-        [(torch.randn(2, 3, 8, generator=generator), 2), (torch.randn(1, 5, 6, generator=generator), 3)],
+        [(torch.arange(8.0).view(1, 2, 4), 2), (numbers(1, 5, 6, seed=5), 3), (numbers(2, 3, 8, seed=6), 2)],
         {
-            "the shape is right, but one view or reshape mixes positions and heads; cut first, then transpose":
+            "one view or reshape mixes positions and heads; split the last axis, then transpose":
                 lambda x, h: x.reshape(x.shape[0], h, x.shape[1], -1),
             "the axes of heads and positions are still to be exchanged":
                 lambda x, h: x.unflatten(-1, (h, -1)),
-            "a head takes every so-manieth number; it needs a piece that lies together":
+            "a head takes every num_heads-th number; it needs a contiguous piece":
                 lambda x, h: x.unflatten(-1, (-1, h)).permute(0, 3, 1, 2),
         }),
 }

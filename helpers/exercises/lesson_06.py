@@ -1,4 +1,4 @@
-"""Exercises of lesson 06: places in binary, and the rotation from one place to another."""
+"""Exercises of lesson 06: positions in binary, and the rotation from one position to another."""
 import math
 
 import torch
@@ -32,27 +32,38 @@ def from_angles(angles, d):
     return M
 
 
+def in_halves(M):
+    """A matrix of pairs (2j, 2j + 1), with its rows and columns in the order of pairs (j, j + d / 2)."""
+    order = torch.arange(len(M)).view(-1, 2).mT.flatten()
+    return M[order][:, order]
+
+
 EXERCISES = {
     "binary_places": Exercise(
         slow_binary_places,
-        [(5, 3), (16, 4), (3, 5)],
+        [(3, 2), (5, 3), (3, 5), (16, 4)],
         {
-            "the smallest bit comes first; turn the columns round":
+            "the smallest bit comes first; reverse the columns":
                 lambda T, bits: slow_binary_places(T, bits).flip(1),
-            "the rows begin at 1; the first place is 0":
+            "the rows begin at 1; the first position is 0":
                 lambda T, bits: slow_binary_places(T + 1, bits)[1:],
             "bits are 0 or 1; take the remainder of a division by 2":
                 lambda T, bits: (torch.arange(T).unsqueeze(1) // 2 ** torch.arange(bits - 1, -1, -1)).float(),
         }),
     "shift_matrix": Exercise(
         slow_shift_matrix,
-        [(1, 4), (5, 6), (3, 4, 100.0)],
+        [(1, 2), (2, 4), (3, 4, 100.0), (5, 6)],
         {
-            "this turns back, to the place delta before; exchange the signs of the sines":
+            "this turns back, to the position delta before; exchange the signs of the sines":
                 lambda delta, d, base=10_000.0: slow_shift_matrix(delta, d, base).mT,
             "the frequencies fall too slowly; pair j has base ** (-2j / d)":
-                lambda delta, d, base=10_000.0: from_angles([delta / base ** (j / d) for j in range(d // 2)], d),
+                lambda delta, d, base=10_000.0: (
+                    from_angles([delta / base ** (j / d) for j in range(d // 2)], d)),
             "all pairs turn by the same angle; each has a frequency of its own":
                 lambda delta, d, base=10_000.0: from_angles([float(delta)] * (d // 2), d),
+            "`base` is ignored; the frequencies depend on it":
+                lambda delta, d, base=10_000.0: slow_shift_matrix(delta, d),
+            "each column is paired with the one half the width away; pair columns 2j and 2j + 1":
+                lambda delta, d, base=10_000.0: in_halves(slow_shift_matrix(delta, d, base)),
         }),
 }

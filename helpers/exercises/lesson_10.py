@@ -1,7 +1,7 @@
-"""Exercises of lesson 10: the largest number over the real words, and how often an answer can be trusted."""
+"""Exercises of lesson 10: max pooling over the tokens, and how often an answer can be trusted."""
 import torch
 
-from helpers.exercises.exercise import Exercise
+from helpers.exercises.exercise import Exercise, numbers
 
 
 def slow_max_pool(x, lengths):
@@ -23,43 +23,45 @@ def slow_precision(counts):
     return torch.tensor(shares)
 
 
-def hidden(x, lengths):
-    return torch.arange(x.shape[1]) >= lengths[:, None]
+def masked(x, lengths, value):
+    padding = torch.arange(x.shape[1]) >= lengths.unsqueeze(-1)
+    return x.masked_fill(padding.unsqueeze(-1), value)
 
-
-generator = torch.Generator().manual_seed(10)
-words = torch.randn(3, 4, 2, generator=generator) - 1
-words[1, 2:], words[2, 1:] = 5.0, 0.0
 
 EXERCISES = {
     "max_pool": Exercise(
         slow_max_pool,
-        [(words, torch.tensor([4, 2, 1])), (words[:1, :2], torch.tensor([2]))],
+        [(torch.tensor([[[-1.0, 2.0], [-3.0, 4.0], [5.0, 5.0]]]), torch.tensor([2])),
+         (torch.tensor([[[-1e6, -1.0], [-2.0, -3e6], [0.0, 0.0]], [[-3.0, -1e6], [5.0, 5.0], [5.0, 5.0]]]),
+          torch.tensor([2, 1])),
+         (numbers(3, 4, 2, seed=10), torch.tensor([4, 2, 1]))],
         {
-            "the padding takes part, and wins where it is larger than the words":
+            "the padding takes part, and wins where it is larger than the tokens":
                 lambda x, lengths: x.amax(1),
-            "the padding became 0, which is larger than a negative number: it has to become -inf":
-                lambda x, lengths: x.masked_fill(hidden(x, lengths)[..., None], 0.0).amax(1),
-            "it is the mean over the real words; the largest is asked for":
-                lambda x, lengths: x.masked_fill(hidden(x, lengths)[..., None], 0.0).sum(1) / lengths[:, None],
-            "the largest is taken within each word; it is to be taken over the words, for each of the d_model numbers":
+            "the padding became 0, which is larger than a negative number; mask it with -inf":
+                lambda x, lengths: masked(x, lengths, 0.0).amax(1),
+            "this is the mean over the tokens; take the largest":
+                lambda x, lengths: masked(x, lengths, 0.0).sum(1) / lengths[:, None],
+            "you take the largest number within each token; take it over the tokens":
                 lambda x, lengths: x.amax(2),
-            "the last real word is left out: there are `lengths` of them, from 0 to lengths - 1":
-                lambda x, lengths: x.masked_fill(hidden(x, (lengths - 1).clamp(min=1))[..., None], -torch.inf).amax(1),
+            "the last token is left out; there are `lengths` of them, from 0 to lengths - 1":
+                lambda x, lengths: masked(x, (lengths - 1).clamp(min=1), -torch.inf).amax(1),
+            "the first padding takes part; the tokens end at lengths - 1":
+                lambda x, lengths: masked(x, lengths + 1, -torch.inf).amax(1),
         }),
     "precision": Exercise(
         slow_precision,
-        [(torch.tensor([[8, 2, 0], [1, 9, 0], [3, 1, 0]]),), (torch.tensor([[5, 0], [3, 2]]),)],
+        [(torch.tensor([[2, 0], [3, 1]]),), (torch.tensor([[8, 2, 0], [1, 9, 0], [3, 1, 0]]),)],
         {
-            "it divides by the sum of each row, the truth; that is recall. Precision asks about a column, the answers":
+            "you divide by the sum of a row, which is recall; precision divides by a column, the answers":
                 lambda counts: counts.diagonal() / counts.sum(1),
-            "a class that was never the answer gives 0 / 0, which is NaN; it is to be 0":
+            "a class that was never the answer gives 0 / 0, which is NaN; it needs to give 0":
                 lambda counts: counts.diagonal() / counts.sum(0),
-            "it divides by all examples; each class has its own column":
+            "you divide by all examples; each class has its own column":
                 lambda counts: counts.diagonal() / counts.sum(),
             "these are the right answers, counted; divide them by the answers given":
                 lambda counts: counts.diagonal().float(),
-            "it is one share for all; one for each class is asked for":
+            "this is one share for all classes; each needs its own":
                 lambda counts: counts.diagonal().sum() / counts.sum(),
         }),
 }

@@ -38,31 +38,37 @@ def falling(scores):
 EXERCISES = {
     "answer_targets": Exercise(
         slow_answer_targets,
-        [(torch.tensor([[5, 6, 7, 4, 8, 9, 10, 3], [11, 12, 4, 13, 14, 3, 0, 0]]), 4), (torch.tensor([[9, 5, 7, 3]]), 5)],
+        [(torch.tensor([[9, 5, 7, 3]]), 5), (torch.tensor([[8, 6, 4, 9, 3], [7, 4, 6, 3, 0]]), 4),
+         (torch.tensor([[5, 6, 7, 4, 8, 9, 10, 3], [11, 12, 4, 13, 14, 3, 0, 0]]), 4)],
         {
-            "the first line is among the targets too; they begin with the one that follows the separator":
+            "the first line is among the targets, too; they begin with the id that follows the separator":
                 lambda rows, sep: rows[:, 1:],
-            "each place has the id that is read there; it needs the one that follows":
+            "each position has the id that is read there; it needs the one that follows":
                 lambda rows, sep: (rows * from_the_separator(rows, sep))[:, :-1],
-            "the separator itself is a target: they begin one place too early":
+            "the separator itself is a target; the targets begin one position later":
                 lambda rows, sep: rows[:, 1:] * from_the_separator(rows, sep)[:, 1:],
-            "the answer's first character is not learned: the place of the separator predicts it":
+            "the answer's first token is not learned; the position of the separator predicts it":
                 lambda rows, sep: rows[:, 1:] * (from_the_separator(rows, sep) & (rows != sep))[:, :-1],
-            "it gives the ids of the first line; the answer's are wanted":
+            "these are the ids of the first line; the targets are those of the answer":
                 lambda rows, sep: rows[:, 1:] * ~from_the_separator(rows, sep)[:, :-1],
+            "only the answer's first token is a target; so are all that follow it":
+                lambda rows, sep: rows[:, 1:] * (rows == sep)[:, :-1],
         }),
     "nucleus_size": Exercise(
         slow_nucleus_size,
-        [(torch.tensor([[8.0, 4, 2, 1, 1], [1, 100, 1, 1, 1], [5, 6, 7, 8, 9]]).log(), 0.8),
-         (torch.tensor([[0.0, 1, 2, 3, 4, 5], [0.5, 0.1, 0.4, 0.2, 0.0, 0.3]]), 0.95)],
+        [(torch.tensor([[0.0, 0.0, 50.0]]), 0.8),
+         (torch.tensor([[0.0, 0.0, 0.0, 0.0], [2.0, 1.0, 3.0, 0.0]]), 0.6),
+         (torch.tensor([[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], [0.5, 0.1, 0.4, 0.2, 0.0, 0.3]]), 0.95)],
         {
-            "the word that reaches p belongs to them: it is one too few":
+            "the token that reaches p is part of the nucleus; yours is one too small":
                 lambda scores, p: (falling(scores).cumsum(-1) < p).sum(-1),
-            "it counts from the least likely; sort the other way":
+            "you count from the least likely token; sort the other way":
                 lambda scores, p: (falling(scores).flip(-1).cumsum(-1) < p).sum(-1) + 1,
-            "it counts words that have more than p by themselves; their sum has to reach it":
+            "you count tokens that have more than p by themselves; their sum has to reach it":
                 lambda scores, p: (scores.softmax(-1) > p).sum(-1),
-            "the words are not sorted: the likeliest have to come first":
+            "the tokens are not sorted; the likeliest has to come first":
                 lambda scores, p: (scores.softmax(-1).cumsum(-1) < p).sum(-1) + 1,
+            "you sum logits; a softmax makes probabilities of them":
+                lambda scores, p: (scores.sort(descending=True).values.cumsum(-1) < p).sum(-1) + 1,
         }),
 }

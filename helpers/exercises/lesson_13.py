@@ -1,9 +1,9 @@
-"""Exercises of lesson 13: what the model sees of the chosen words, and the loss over the hidden words alone."""
+"""Exercises of lesson 13: what the model reads for chosen tokens, and the loss over masked ones alone."""
 import math
 
 import torch
 
-from helpers.exercises.exercise import Exercise
+from helpers.exercises.exercise import Exercise, numbers
 
 
 def slow_shown_instead(ids, chosen, fill, other, mask_id):
@@ -28,57 +28,74 @@ def slow_hidden_loss(scores, words):
     return torch.tensor(total / count)
 
 
+def filled(ids, masked, replaced, other, mask_id):
+    """`mask_id` where masked, `other` where else replaced, and `ids` where neither."""
+    return torch.where(masked, mask_id, torch.where(replaced, other, ids))
+
+
 def each(scores, words):
-    """The loss at every place, [B, P], the filled up ones too."""
+    """The loss at every position, [B, P], those that are filled up too."""
     return -scores.log_softmax(-1).gather(-1, words.unsqueeze(-1)).squeeze(-1)
 
 
-generator = torch.Generator().manual_seed(13)
-ids = torch.randint(5, 20, (3, 9), generator=generator)
-chosen = torch.tensor([[1, 0, 0, 1, 0, 1, 0, 0, 0], [0, 1, 1, 0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 0, 0, 0, 0, 1]]).bool()
-fill = torch.rand(3, 9, generator=generator)
-fill[0, [0, 3, 5]], fill[1, [1, 2, 7, 8]] = torch.tensor([0.3, 0.85, 0.95]), torch.tensor([0.8, 0.9, 0.05, 0.99])
-other = torch.randint(20, 40, (3, 9), generator=generator)
-scores = torch.randn(2, 3, 6, generator=generator)
-words = torch.tensor([[3, 1, 5], [2, 0, 0]])
+def mean_of_logs(logs, words):
+    return -logs.gather(-1, words.unsqueeze(-1)).squeeze(-1)[words != 0].mean()
+
 
 EXERCISES = {
     "shown_instead": Exercise(
         slow_shown_instead,
-        [(ids, chosen, fill, other, 4), (ids[:1], chosen[1:2], fill[2:], other[:1], 3)],
+        [(torch.tensor([[5, 6, 7, 8]]), torch.tensor([[True, True, True, False]]),
+          torch.tensor([[0.7, 0.85, 0.95, 0.1]]), torch.tensor([[20, 21, 22, 23]]), 3),
+         (torch.tensor([[9, 8, 7, 6, 5, 9], [5, 6, 7, 8, 9, 5]]),
+          torch.tensor([[1, 0, 0, 1, 1, 0], [0, 1, 1, 0, 0, 1]]).bool(),
+          torch.tensor([[0.8, 0.3, 0.85, 0.9, 0.0, 0.95], [0.5, 0.6, 0.89, 0.82, 0.99, 0.79]]),
+          torch.tensor([[30, 31, 32, 33, 34, 35], [36, 37, 38, 39, 40, 41]]), 4)],
         {
-            "words that were not chosen have changed: they need to stay":
+            "tokens that were not chosen have changed; they need to stay":
                 lambda ids, chosen, fill, other, mask_id:
-                    torch.where(fill < 0.8, mask_id, torch.where(fill < 0.9, other, ids)),
-            "every chosen word became [MASK]; of ten, one becomes another word and one stays":
+                    filled(ids, fill < 0.8, fill < 0.9, other, mask_id),
+            "every chosen token became [MASK]; one in ten becomes another token and one in ten stays":
                 lambda ids, chosen, fill, other, mask_id: ids.masked_fill(chosen, mask_id),
-            "no chosen word stays as it was: below 0.8 it is [MASK], below 0.9 another one, and else it stays":
+            "no chosen token stays as it was; from 0.9 on it needs to":
                 lambda ids, chosen, fill, other, mask_id:
-                    torch.where(chosen, torch.where(fill < 0.8, mask_id, other), ids),
-            "no chosen word becomes another one: from 0.8 up to 0.9 it needs to":
+                    filled(ids, chosen & (fill < 0.8), chosen, other, mask_id),
+            "no chosen token becomes another one; from 0.8 up to 0.9 it needs to":
                 lambda ids, chosen, fill, other, mask_id: ids.masked_fill(chosen & (fill < 0.8), mask_id),
-            "another word and the word itself are exchanged: the other one is for 0.8 up to 0.9":
+            "another token and the token itself are exchanged; the other one is for 0.8 up to 0.9":
                 lambda ids, chosen, fill, other, mask_id:
-                    torch.where(chosen, torch.where(fill < 0.8, mask_id, torch.where(fill < 0.9, ids, other)), ids),
-            "0.8 itself is no longer [MASK], and 0.9 no longer another word: it needs to be <, not <=":
+                    filled(ids, chosen & (fill < 0.8), chosen & (fill >= 0.9), other, mask_id),
+            "0.8 itself is no longer [MASK], and 0.9 no longer another token; compare by <, not <=":
                 lambda ids, chosen, fill, other, mask_id:
-                    torch.where(chosen, torch.where(fill <= 0.8, mask_id, torch.where(fill <= 0.9, other, ids)), ids),
+                    filled(ids, chosen & (fill <= 0.8), chosen & (fill <= 0.9), other, mask_id),
         }),
     "hidden_loss": Exercise(
         slow_hidden_loss,
-        [(scores, words), (3 * scores[:1], torch.tensor([[4, 0, 0]])), (scores[1:], torch.tensor([[1, 2, 3]]))],
+        [(torch.tensor([[[0.0, 0.0, 150.0]]]), torch.tensor([[1]])),
+         (torch.tensor([[[0.0, 150.0, 150.0]]]), torch.tensor([[1]])),
+         (numbers(1, 3, 4, seed=13), torch.tensor([[2, 0, 0]])),
+         (numbers(1, 3, 4, seed=14), torch.tensor([[1, 2, 3]])),
+         (numbers(2, 3, 6, seed=15), torch.tensor([[3, 1, 5], [2, 0, 0]]))],
         {
-            "the filled up places take part, with 0 as their word":
+            "the filled up positions take part, with 0 as their label":
                 lambda scores, words: each(scores, words).mean(),
-            "the filled up places add nothing, but are counted: divide by the number of words that were hidden":
+            "the filled up positions add nothing, but are counted; divide by the number of masked tokens":
                 lambda scores, words: (each(scores, words) * (words != 0)).mean(),
-            "it is the sum over the hidden words; the mean is asked for":
+            "this is the sum over the masked tokens; take the mean":
                 lambda scores, words: (each(scores, words) * (words != 0)).sum(),
-            "it is the mean of the rows' means: a row with one hidden word counts as much there as one with three":
-                lambda scores, words: ((each(scores, words) * (words != 0)).sum(1) / (words != 0).sum(1)).mean(),
-            "it is negative: the loss is minus the logarithm":
+            "this is the mean of the rows' means; each masked token counts alike, however many its row has":
+                lambda scores, words: (
+                    ((each(scores, words) * (words != 0)).sum(1) / (words != 0).sum(1)).mean()),
+            "the result is negative; the loss is minus the logarithm":
                 lambda scores, words: -each(scores, words)[words != 0].mean(),
-            "these are the scores of the right words; they become logarithms of probabilities by log_softmax":
-                lambda scores, words: -scores.gather(-1, words.unsqueeze(-1)).squeeze(-1)[words != 0].mean(),
+            "these are the logits of the right tokens; log_softmax makes logarithms of probabilities of them":
+                lambda scores, words: mean_of_logs(scores, words),
+            "the softmax of a small logit is 0, and its logarithm -inf; log_softmax takes both in one step":
+                lambda scores, words: mean_of_logs(scores.softmax(-1).log(), words),
+            "the exponential of a large logit overflows; log_softmax subtracts the largest first":
+                lambda scores, words: (
+                    mean_of_logs((scores.exp() / scores.exp().sum(-1, keepdim=True)).log(), words)),
+            "the logarithm of the sum of exponentials overflows for a large logit; torch.logsumexp does not":
+                lambda scores, words: mean_of_logs(scores - scores.exp().sum(-1, keepdim=True).log(), words),
         }),
 }

@@ -27,24 +27,38 @@ def shared(answers, truth):
     return both(answers, truth).clamp(min=0)
 
 
+def precision(answers, truth):
+    return shared(answers, truth) / size(answers)
+
+
+def harmonic(precision, recall):
+    return 2 * precision * recall / (precision + recall)
+
+
 EXERCISES = {
     "overlap_f1": Exercise(
         slow_overlap_f1,
-        [(torch.tensor([[3, 5], [2, 4], [7, 9], [1, 1], [0, 5]]), torch.tensor([[3, 5], [4, 6], [2, 3], [0, 3], [2, 3]])),
-         (torch.tensor([[4, 8]]), torch.tensor([[5, 5]]))],
+        [(torch.tensor([[4, 8]]), torch.tensor([[5, 5]])),
+         (torch.tensor([[2, 4], [0, 1]]), torch.tensor([[4, 6], [2, 3]])),
+         (torch.tensor([[3, 5], [7, 9], [1, 2]]), torch.tensor([[3, 5], [2, 3], [0, 3]]))],
         {
-            "where the two share nothing it is below 0; it needs to be 0":
+            "where the two spans share nothing it is below 0; it needs to be 0":
                 lambda answers, truth: 2 * both(answers, truth) / (size(answers) + size(truth)),
-            "the last token belongs to a span as well: from 3 to 5 are three tokens":
+            "where the two spans share nothing it is NaN, which is 0 / 0; it needs to be 0":
+                lambda answers, truth: harmonic(precision(answers, truth), precision(truth, answers)),
+            "the last token belongs to a span as well; from 3 to 5 are three tokens":
                 lambda answers, truth: (2 * both(answers, truth, 0).clamp(min=0)
                                         / (size(answers, 0) + size(truth, 0))).nan_to_num(),
-            "this is precision, the part of the answer that is wanted; recall counts as much":
-                lambda answers, truth: shared(answers, truth) / size(answers),
-            "this is recall, the part of what is wanted that was found; precision counts as much":
-                lambda answers, truth: shared(answers, truth) / size(truth),
-            "this is 1 where all is right, and else 0; a part counts, too":
+            "this is precision, the share of the answer that is right; recall counts as much":
+                precision,
+            "this is recall, the share of the truth that was found; precision counts as much":
+                lambda answers, truth: precision(truth, answers),
+            "this is the arithmetic mean of precision and recall; F1 is the harmonic one":
+                lambda answers, truth: (precision(answers, truth) + precision(truth, answers)) / 2,
+            "this is 1 where all is right and else 0; a part counts, too":
                 lambda answers, truth: (answers == truth).all(1).float(),
             "this is the shared part of the union; F1 is twice the shared tokens over the sum of both sizes":
-                lambda answers, truth: shared(answers, truth) / (size(answers) + size(truth) - shared(answers, truth)),
+                lambda answers, truth: (
+                    shared(answers, truth) / (size(answers) + size(truth) - shared(answers, truth))),
         }),
 }

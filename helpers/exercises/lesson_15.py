@@ -1,7 +1,8 @@
-"""Exercises of lesson 15: how much a head looks so many places away, and what in a row really counts."""
+"""Exercises of lesson 15: how much a head looks so many positions away, and what in a row really counts."""
 import torch
+import torch.nn.functional as F
 
-from helpers.exercises.exercise import Exercise
+from helpers.exercises.exercise import Exercise, numbers
 
 
 def slow_looks_away(weights, offset):
@@ -27,41 +28,46 @@ def slow_what_counts(weights, v):
 
 
 def diagonal(weights, offset):
-    """The weights so many places away: [H, T - abs(offset)]."""
+    """The weights so many positions away: [H, T - abs(offset)]."""
     return weights.diagonal(offset, -2, -1)
 
 
-GENERATOR = torch.Generator().manual_seed(0)
-WEIGHTS = torch.randn(3, 6, 6, generator=GENERATOR).softmax(-1)
-V = torch.randn(6, 4, generator=GENERATOR) * torch.tensor([0.05, 1, 2, 1, 0.5, 1]).unsqueeze(1)
+WEIGHTS = torch.tensor([[[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.0, 0.4, 0.6]],
+                        [[0.1, 0.8, 0.1], [0.0, 0.1, 0.9], [1.0, 0.0, 0.0]]])      # two heads, three tokens
+LARGER = numbers(3, 6, 6, seed=15).softmax(-1)
+V = torch.tensor([[3.0, 4.0], [0.0, 1.0], [0.6, 0.8]])
 
 EXERCISES = {
     "looks_away": Exercise(
         slow_looks_away,
-        [(WEIGHTS, -1), (WEIGHTS, 1), (WEIGHTS[:1], 0), (WEIGHTS, -3)],
+        [(WEIGHTS[:1], 0), (WEIGHTS, -1), (WEIGHTS, 1), (LARGER, -3), (LARGER, 2)],
         {
-            "the direction is wrong: with offset -1 a query looks at the piece before it":
+            "the direction is wrong; with offset -1 a query looks at the token before it":
                 lambda weights, offset: diagonal(weights, -offset).mean(-1),
-            "divide by the number of queries that have such a piece: at the ends there is none":
+            "you divide by all queries; divide by those that have a token there":
                 lambda weights, offset: diagonal(weights, offset).sum(-1) / weights.shape[-1],
-            "the first and the last piece are no neighbours: this goes round in a circle":
+            "the last token and the first are no neighbours; your weights go round in a circle":
                 lambda weights, offset: weights.roll(-offset, -1).diagonal(0, -2, -1).mean(-1),
-            "this is the sum over the queries; it needs to be their mean":
+            "this is the sum over the queries; take their mean":
                 lambda weights, offset: diagonal(weights, offset).sum(-1),
-            "this is one number for all heads: each needs its own":
+            "this is one number for all heads; each needs its own":
                 lambda weights, offset: diagonal(weights, offset).mean().expand(len(weights)),
         }),
     "what_counts": Exercise(
         slow_what_counts,
-        [(WEIGHTS[0], V), (WEIGHTS[1, :2], V)],
+        [(WEIGHTS[0, :2], V), (WEIGHTS[1], V), (LARGER[0], numbers(6, 4, seed=16))],
         {
-            "each row needs to sum to 1: divide by the sum over its keys":
+            "each row needs to sum to 1; divide by the sum over its keys":
                 lambda weights, v: weights * v.norm(dim=-1),
-            "this divides by the sum over the queries; a row is the keys of one query":
+            "you divide by the sum over the queries; divide by the sum over the keys of one query":
                 lambda weights, v: (weights * v.norm(dim=-1)) / (weights * v.norm(dim=-1)).sum(0),
-            "this takes the square of the length":
-                lambda weights, v: torch.nn.functional.normalize(weights * v.square().sum(-1), p=1, dim=-1),
-            "this is the weights alone: the length of the value is missing":
+            "you multiply by the square of the norm; multiply by the norm":
+                lambda weights, v: F.normalize(weights * v.square().sum(-1), p=1, dim=-1),
+            "you multiply by the sum of the absolute values; the norm is the root of the sum of squares":
+                lambda weights, v: F.normalize(weights * v.abs().sum(-1), p=1, dim=-1),
+            "these are the weights alone; the norm of the values is missing":
                 lambda weights, v: weights.clone(),
+            "the softmax changes the ratios; divide each row by its sum":
+                lambda weights, v: (weights * v.norm(dim=-1)).softmax(-1),
         }),
 }

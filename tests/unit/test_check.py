@@ -1,0 +1,283 @@
+"""`check`: what it says of wrong answers, and the wrong answers that once passed."""
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from helpers.exercises import EXERCISES, check
+from helpers.exercises.exercise import Exercise, verdict
+from helpers.exercises.lesson_03 import slow_window_mask
+
+RIGHT = {
+    "weighted_average": lambda weights, values: weights @ values,
+    "window_mask": lambda T, reach: (torch.arange(T).unsqueeze(1) - torch.arange(T)).abs() <= reach,
+    "binary_places": lambda T, bits: (
+        torch.arange(T).unsqueeze(1) // 2 ** torch.arange(bits - 1, -1, -1) % 2).float(),
+    "shift_right": lambda target, bos: F.pad(target[:, :-1], (1, 0), value=bos),
+    "segments_of": lambda ids, sep, pad: (
+        ((ids == sep).cumsum(1) - (ids == sep).long() > 0) & (ids != pad)).long(),
+    "nucleus_size": lambda scores, p: (likeliest(scores).cumsum(-1) < p).sum(-1) + 1,
+}
+
+
+def likeliest(scores):
+    return scores.softmax(-1).sort(descending=True).values
+
+
+@pytest.fixture
+def said(capsys):
+    def said_of(answer, name):
+        answer.__name__ = name
+        check(answer)
+        return capsys.readouterr().out.removesuffix("\n")
+    return said_of
+
+
+def slow_doubled(x):
+    return 2 * x
+
+
+def doubling(*x):
+    return Exercise(slow_doubled, [(torch.tensor(x),)], {})
+
+
+def size(case):
+    tensors = sum(value.numel() for value in case if isinstance(value, torch.Tensor))
+    return tensors + sum(len(value) for value in case if isinstance(value, list))
+
+
+# What an unforeseen answer is told.
+
+def test_the_smallest_failing_case_is_shown_with_its_values(said):
+    assert said(lambda weights, values: weights.softmax(0) @ values, "weighted_average") == """\
+weighted_average: not yet: your result is 8.5198 at [0], where the plain version returns 10.2.
+  weights       = [0.9, 0.1]
+  values        = [[11.0, 1.0, 0.0],
+                   [3.0, 1.0, 5.0]]
+  your result   = [8.52, 1.0, 1.55]
+  plain version = [10.2, 1.0, 0.5]"""
+
+
+def test_cases_that_are_right_are_not_shown(said):
+    text = said(lambda weights, values: weights[0] * values[0] + weights[1] * values[1], "weighted_average")
+    assert "weights       = [0.2, 0.3, 0.5]" in text and "0.9" not in text
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_cases_grow_and_the_first_can_be_worked_by_hand(name):
+    exercise = EXERCISES[name]
+    sizes = [size(case) + exercise.spec(*case).numel() for case in exercise.cases]
+    assert sizes == sorted(sizes)
+    assert sizes[0] <= 24
+    for value in exercise.cases[0]:
+        if isinstance(value, torch.Tensor) and value.is_floating_point():
+            numbers = value.flatten().tolist()
+            assert [float(f"{number:.4g}") for number in numbers] == pytest.approx(numbers, rel=1e-6)
+
+
+def test_an_error_is_shown_with_the_case_that_raises_it(said):
+    text = said(lambda target, bos: target[:, 9], "shift_right")
+    assert "your function raised IndexError: " in text
+    assert "\n  target        = [[5, 6]]\n  bos           = 2\n" in text
+
+
+def test_what_torch_has_not_implemented_is_an_error_and_no_empty_answer(said):
+    text = said(lambda weights, values: weights.long().softmax(-1) @ values, "weighted_average")
+    assert "softmax" in text and "not attempted" not in text
+
+
+@pytest.mark.parametrize(("wrong", "named"), [(math.nan, "NaN"), (math.inf, "inf")])
+def test_a_number_that_is_not_finite_is_named_before_others(wrong, named):
+    text = verdict(lambda x: torch.tensor([7.0, wrong]), doubling(1.0, 2.0))
+    assert f"your result is {named} at [1], where the plain version returns 4.0." in text
+
+
+@pytest.mark.parametrize(("name", "convert", "came", "needed"), [
+    ("weighted_average", torch.Tensor.long, "int64", "float32"),
+    ("weighted_average", torch.Tensor.bool, "bool", "float32"),
+    ("binary_places", torch.Tensor.long, "int64", "float32"),
+    ("window_mask", torch.Tensor.float, "float32", "bool"),
+    ("shift_right", torch.Tensor.float, "float32", "int64"),
+    ("nucleus_size", torch.Tensor.float, "float32", "int64"),
+    ("segments_of", torch.Tensor.bool, "bool", "int64")])
+def test_a_wrong_dtype_is_refused(said, name, convert, came, needed):
+    text = said(lambda *case: convert(RIGHT[name](*case)), name)
+    assert f"your result has dtype torch.{came} and needs torch.{needed}." in text
+
+
+def test_another_dtype_of_the_same_kind_is_right(said):
+    assert "correct" in said(lambda weights, values: weights.double() @ values.double(), "weighted_average")
+    assert "correct" in said(lambda target, bos: RIGHT["shift_right"](target, bos).int(), "shift_right")
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_tolerance_is_relative_to_the_size_of_the_numbers(scale):
+    exercise = doubling(1 * scale, 3 * scale)
+    assert "correct" in verdict(lambda x: 2.000001 * x, exercise)
+    assert f"your result is {2.02 * scale:.6g}".rstrip("0") in verdict(lambda x: 2.02 * x, exercise)
+
+
+# Manners: arguments stay as they are, and the slow version is not called.
+
+def shift_in_place(target, bos):
+    target[:, 1:] = target[:, :-1].clone()
+    target[:, 0] = bos
+    return target
+
+
+def mask_in_place(ids, chosen, fill, other, mask_id):
+    replaced = chosen & (fill >= 0.8) & (fill < 0.9)
+    ids[chosen & (fill < 0.8)] = mask_id
+    ids[replaced] = other[replaced]
+    return ids
+
+
+@pytest.mark.parametrize(("name", "answer", "argument"), [
+    ("shift_right", shift_in_place, "target"), ("shown_instead", mask_in_place, "ids"),
+    ("weighted_average", lambda weights, values: values.mul_(weights.unsqueeze(-1)).sum(0), "values")])
+def test_an_answer_that_changes_its_argument_is_refused(said, name, answer, argument):
+    assert said(answer, name) == (f"{name}: not yet: your result is right, but your function changes "
+                                  f"`{argument}` in place; leave its arguments as they are.")
+
+
+def test_a_list_that_is_changed_is_told_and_spoils_no_later_answer(said):
+    def removes(answer, reference, most):
+        shares = []
+        for n in range(1, most + 1):
+            grams, hits = list(zip(*(answer[i:] for i in range(n)))), 0
+            for gram in grams:
+                if n == 1 and gram[0] in reference:
+                    reference.remove(gram[0])
+                    hits += 1
+            shares.append(hits / len(grams))
+        return torch.tensor(shares)
+
+    before = said(lambda answer, reference, most: torch.ones(most), "clipped_precisions")
+    assert said(removes, "clipped_precisions").endswith(
+        "\nAlso, your function changes `reference` in place; leave its arguments as they are.")
+    assert said(lambda answer, reference, most: torch.ones(most), "clipped_precisions") == before
+
+
+def by_another_name(T, reach):
+    return slow_window_mask(T, reach)
+
+
+def imports(T, reach):
+    from helpers.exercises import lesson_03
+    return lesson_03.slow_window_mask(T, reach)
+
+
+@pytest.mark.parametrize("answer", [lambda T, reach: slow_window_mask(T, reach), imports,
+                                    lambda T, reach: by_another_name(T, reach)])
+def test_an_answer_that_calls_the_slow_version_is_refused(said, answer):
+    assert "not yet: your function calls slow_window_mask; write it without." in said(answer, "window_mask")
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_answer_is_correct(said, name):
+    assert said(RIGHT[name], name) == f"{name}: correct, on all {len(EXERCISES[name].cases)} cases."
+
+
+def test_a_right_answer_is_correct_though_a_mistake_agrees_with_it():
+    exercise = Exercise(slow_doubled, [(torch.tensor([2.0]),)], {"you square": torch.square})
+    assert verdict(lambda x: x + x, exercise).startswith("correct")
+
+
+# Names.
+
+def test_a_solution_is_checked_as_its_exercise(said):
+    assert said(RIGHT["window_mask"], "window_mask_solution").startswith("window_mask_solution: correct")
+
+
+def test_another_name_is_answered_by_the_nearest_and_its_lesson(said):
+    with pytest.raises(ValueError) as error:
+        said(lambda: None, "windw_mask")
+    assert str(error.value) == ("no exercise asks for windw_mask: did you mean window_mask? "
+                                "Lesson 03 asks for window_mask and masked_mean.")
+
+
+def test_a_result_in_place_of_a_function_is_refused():
+    with pytest.raises(TypeError, match=r"check\(my_function\), not a Tensor"):
+        check(torch.zeros(2))
+
+
+# Wrong answers that once passed.
+
+def gaussian(x, width):
+    return -((x.unsqueeze(1) - x) / width).square() / 2
+
+
+def same(ids, target):
+    return (ids == target).float()
+
+
+def average(output_a, sum_a, output_b, sum_b):
+    return ((sum_a.unsqueeze(-1) * output_a + sum_b.unsqueeze(-1) * output_b) / (sum_a + sum_b).unsqueeze(-1))
+
+
+def of_the_words(logs, words):
+    return -logs.gather(-1, words.unsqueeze(-1)).squeeze(-1)[words != 0].mean()
+
+
+def without_padding(rows):
+    return [[i for i in row if i] for row in rows.tolist()]
+
+
+PASSED = [
+    ("exact_match_of", "you ignore the order of the ids in a row",
+     lambda ids, target: same(ids.sort(-1).values, target.sort(-1).values).prod(-1).mean()),
+    ("exact_match_of", "you compare the sums of the rows",
+     lambda ids, target: same(ids.sum(-1), target.sum(-1)).mean()),
+    ("exact_match_of", "you ignore positions where the answer is 0",
+     lambda ids, target: ((ids == target) | (ids == 0)).all(-1).float().mean()),
+    ("exact_match_of", "your result is", lambda ids, target: torch.tensor(
+        sum(a == b for a, b in zip(without_padding(ids), without_padding(target))) / len(ids))),
+    ("exact_match_of", "your result is", lambda ids, target: torch.tensor(
+        sum({*a} == {*b} for a, b in zip(ids.tolist(), target.tolist())) / len(ids))),
+    ("exact_match_of", "your result is", lambda ids, target: same(ids.prod(-1), target.prod(-1)).mean()),
+    ("exact_match_of", "your result is",
+     lambda ids, target: (same(ids, target)[:, 0] * same(ids, target)[:, -1]).mean()),
+    ("confidence", "the exponential of 100 overflows", lambda scores, ids: (
+        scores.exp() / scores.exp().sum(-1, keepdim=True)).gather(-1, ids.unsqueeze(-1)).prod()),
+    ("hidden_loss", "the softmax of a small logit is 0",
+     lambda scores, words: of_the_words(scores.softmax(-1).log(), words)),
+    ("hidden_loss", "the exponential of a large logit overflows",
+     lambda scores, words: of_the_words((scores.exp() / scores.exp().sum(-1, keepdim=True)).log(), words)),
+    ("hidden_loss", "torch.logsumexp does not",
+     lambda scores, words: of_the_words(scores - scores.exp().sum(-1, keepdim=True).log(), words)),
+    ("hidden_loss", "returns 150.0",
+     lambda scores, words: of_the_words((scores.softmax(-1) + 1e-9).log(), words)),
+    ("merge", "one maximum for all queries", lambda a, x, b, y: (
+        average(a, (x - torch.cat([x, y]).max()).exp(), b, (y - torch.cat([x, y]).max()).exp()))),
+    ("merge", "you always subtract the first `lse`",
+     lambda a, x, b, y: average(a, (x - x).exp(), b, (y - x).exp())),
+    ("merge", "NaN at [0, 0]", lambda a, x, b, y: (
+        average(a, (x - torch.minimum(x, y)).exp(), b, (y - torch.minimum(x, y)).exp()))),
+    ("leave_one_out_weights", "two points at the same x do not see each other",
+     lambda x, width: gaussian(x, width).masked_fill(gaussian(x, width) == 0, -math.inf).softmax(-1)),
+    ("leave_one_out_weights", "x             = [0.0, 13.0]",
+     lambda x, width: gaussian(x, width).fill_diagonal_(-20).softmax(-1)),
+    ("distance_scores", "your result is",
+     lambda query, key: -1.5 * (query.unsqueeze(1) - key).square().mean(-1)),
+    ("masked_mean", "raised RuntimeError", lambda x, lengths: (
+        x * (torch.arange(int(lengths.max())) < lengths.unsqueeze(-1)).unsqueeze(-1)
+    ).sum(1) / lengths.clamp(min=1).unsqueeze(-1)),
+    ("max_pool", "raised RuntimeError", lambda x, lengths: x.masked_fill(
+        (torch.arange(int(lengths.max())) >= lengths.unsqueeze(-1)).unsqueeze(-1), -math.inf).amax(1)),
+    ("max_pool", "your result is -100.0 at", lambda x, lengths: x.masked_fill(
+        (torch.arange(x.shape[1]) >= lengths.unsqueeze(-1)).unsqueeze(-1), -100).amax(1)),
+    ("precision", "[3, 1]]", lambda counts: counts.amax(0) / counts.sum(0).clamp(min=1)),
+    ("beam_step", "your result is", lambda total, logs: torch.stack([
+        (total.unsqueeze(1) + 2 * logs).flatten().topk(len(total)).indices // logs.shape[1],
+        (total.unsqueeze(1) + 2 * logs).flatten().topk(len(total)).indices % logs.shape[1]], 1)),
+    ("segments_of", "its id is `pad`", lambda ids, sep, pad: RIGHT["segments_of"](ids, sep, 0)),
+    ("shown_instead", "fill          = [[0.7,", lambda ids, chosen, fill, other, mask_id: torch.where(
+        chosen, torch.where(fill < 0.5, mask_id, torch.where(fill < 0.9, other, ids)), ids)),
+]
+
+
+@pytest.mark.parametrize(("name", "told", "answer"), PASSED)
+def test_a_wrong_answer_is_told(said, name, told, answer):
+    text = said(answer, name)
+    assert "not yet" in text and told in text
