@@ -1,6 +1,5 @@
 """The training loop, learning rate schedules, and the loss of a sequence."""
 import math
-from collections.abc import Callable
 from itertools import islice
 
 import torch
@@ -18,17 +17,18 @@ class Losses(list):
         self.validation = {}
 
 
-def train(model: nn.Module, batches, loss_fn, lr: float = 1e-2, schedule=None, clip: float | None = None,
-          accumulate: int = 1, validate=None, every: int = 100, watch=None, optimizer=None) -> "Losses":
+def train(model: nn.Module, batches, loss_fn, lr: float = 1e-2, schedule=None,
+          clip: float | None = None, accumulate: int = 1, validate=None, every: int = 100,
+          watch=None, optimizer=None) -> Losses:
     """Take one step of Adam for every batch; return the losses, a list of numbers.
 
-    batches: tuples, whose tensors are moved to the model's device. loss_fn(model, *batch) returns the loss.
-    schedule: a function from the number of the step to the factor of lr that is used then.
+    batches: tuples, whose tensors go to the model's device. loss_fn(model, *batch): the loss.
+    schedule: from the number of the step to the factor of lr that is used then.
     clip: the largest norm of all gradients together; larger ones are scaled down to it.
     accumulate: batches a step; the loss is the mean of theirs.
-    validate: a function from the model to a number, called after `every` so many steps, without dropout.
-    watch: called after every step with the steps taken, the loss, and what validate found, or None.
-    optimizer: in place of a new Adam. Raises ValueError for a loss that is not finite, before the step.
+    validate: from the model to a number; called every `every` steps, without dropout.
+    watch: called after each step with the steps taken, the loss, and what validate found or None.
+    optimizer: in place of a new Adam. Raises ValueError before a step if the loss is not finite.
     """
     check_whole(accumulate=accumulate, every=every)
     optimizer = optimizer or torch.optim.Adam(model.parameters(), lr=lr, fused=True)
@@ -79,7 +79,7 @@ def without_training(model, measure):
     return found
 
 
-def one_cycle(steps: int, warm: float = 0.3) -> Callable[[int], float]:
+def one_cycle(steps: int, warm: float = 0.3):
     """A schedule: linear up to 1 for the first part `warm` of the steps, then down to 0 along a cosine.
 
     Source: Smith and Topin 2018.
@@ -90,15 +90,16 @@ def one_cycle(steps: int, warm: float = 0.3) -> Callable[[int], float]:
     return factor
 
 
-def warm_up(warm: int) -> Callable[[int], float]:
-    """The schedule of the Transformer's paper, 1 at its peak: linear up, then one over the root of the step.
+def warm_up(warm: int):
+    """The schedule of the Transformer's paper, 1 at its peak: linear up, then one over the root.
 
     warm: the number of steps to the peak. Source: Vaswani et al. 2017, section 5.3.
     """
     return lambda step: min((step + 1) / warm, ((step + 1) / warm) ** -0.5)
 
 
-def sequence_loss(model: nn.Module, src: Tensor, lengths: Tensor, tgt: Tensor, label_smoothing: float = 0.0) -> Tensor:
+def sequence_loss(model: nn.Module, src: Tensor, lengths: Tensor, tgt: Tensor,
+                  label_smoothing: float = 0.0) -> Tensor:
     """The mean loss of each next token of tgt [B, T], given the tokens before it: a number.
 
     tgt begins with `<bos>` and ends with `<eos>`; the mean is over the real tokens, not the padding.

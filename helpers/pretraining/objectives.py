@@ -18,7 +18,7 @@ from helpers.training import to_device
 
 def mask_tokens(ids: Tensor, special, mask_id: int, vocab_size: int, share: float = 0.15,
                 generator: torch.Generator | None = None) -> tuple[Tensor, Tensor, Tensor]:
-    """Choose tokens and mask most of them: ids [B, T] to masked_ids [B, T], positions, labels [B, P].
+    """Choose tokens, mask most: ids [B, T] to masked_ids [B, T], positions [B, P], labels [B, P].
 
     Of each row, `share` of the tokens that are not among the ids `special` are chosen, at least
     one. Of these 80 % become mask_id, 10 % a random token, and 10 % stay. positions says where
@@ -30,16 +30,16 @@ def mask_tokens(ids: Tensor, special, mask_id: int, vocab_size: int, share: floa
     special = torch.as_tensor(sorted(special))
     ordinary = ~torch.isin(ids, special)                                   # [B, T]
     if not ordinary.any(1).all():
-        row = int(ordinary.any(1).long().argmin())
-        raise ValueError(f"row {row} has no token that could be masked")
+        raise ValueError(f"row {int(ordinary.any(1).long().argmin())} has no token to mask")
     counts = (share * ordinary.sum(1)).round().long().clamp(min=1)         # [B]
     numbers = torch.rand(ids.shape, generator=generator).masked_fill(~ordinary, 2.0)
     P = int(counts.max())
     positions = numbers.argsort(1)[:, :P]                                  # [B, P]
     labels = ids.gather(1, positions)
     fill = torch.rand(labels.shape, generator=generator)
-    candidates = torch.arange(vocab_size)[~torch.isin(torch.arange(vocab_size), special)]
-    other = candidates[torch.randint(len(candidates), labels.shape, generator=generator)]
+    known = torch.arange(vocab_size)
+    known = known[~torch.isin(known, special)]
+    other = known[torch.randint(len(known), labels.shape, generator=generator)]
     shown = torch.where(fill < 0.8, mask_id, torch.where(fill < 0.9, other, labels))
     too_many = torch.arange(P) >= counts.unsqueeze(1)                      # [B, P]
     masked_ids = ids.scatter(1, positions, torch.where(too_many, labels, shown))
@@ -157,8 +157,7 @@ def unigram_loss(pairs: SentencePairs, batches: Iterable, vocab_size: int) -> fl
     return -(frequency / frequency.sum()).log()[labels].mean().item()
 
 
-@torch.no_grad()
-def fill_masks(model: nn.Module, tokenizer: Tokenizer, text: str, most: int = 5) -> list[list[tuple[str, float]]]:
+def fill_masks(model: nn.Module, tokenizer, text: str, most: int = 5) -> list[list[tuple]]:
     """The best guesses for each `[MASK]` of a text: lists of (piece, probability), best first.
 
     Raises ValueError for a text without a `[MASK]`, and for one that is too long for the model.
@@ -170,7 +169,8 @@ def fill_masks(model: nn.Module, tokenizer: Tokenizer, text: str, most: int = 5)
                          f"is needed, and no more than {longest} pieces")
     inputs = [found.ids], [len(found)], [found.type_ids], [masks]
     device = next(model.parameters()).device
-    logits, _ = model(*(torch.tensor(x, device=device) for x in inputs))   # [1, P, V]
+    with torch.no_grad():
+        logits, _ = model(*(torch.tensor(x, device=device) for x in inputs))     # [1, P, V]
     best = logits[0].softmax(-1).topk(most)
     return [[(tokenizer.id_to_token(i), share) for i, share in zip(*row)]
             for row in zip(best.indices.tolist(), best.values.tolist())]

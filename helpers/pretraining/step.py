@@ -7,7 +7,8 @@ from torch import Tensor, nn
 from helpers.text import PAD
 
 
-def step_losses(model: nn.Module, batch, rank: int = 0, world: int = 1, bf16: bool = False) -> Tensor:
+def step_losses(model: nn.Module, batch, rank: int = 0, world: int = 1,
+                bf16: bool = False) -> Tensor:
     """Masked LM and next sentence loss [2] of a whole batch, of which this process reads its rows.
 
     batch: as `pretraining_batches` makes it, the same one in each of `world` processes. Each sums

@@ -99,7 +99,7 @@ def test_the_same_seed_masks_the_same_tokens():
 
 
 def test_nothing_to_mask_is_refused():
-    with pytest.raises(ValueError, match="row 1 has no token that could be masked"):
+    with pytest.raises(ValueError, match="row 1 has no token to mask"):
         mask_tokens(torch.tensor([[2, 9, 3], [2, 1, 3]]), SPECIALS, MASK, VOCAB)
     for share in (-0.1, 1.5, math.nan):
         with pytest.raises(ValueError, match=f"share={share}"):

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
-from torch import nn
 
 from helpers.bert import Bert, BertForPretraining
 from helpers.pretrained import weights
