@@ -1,7 +1,7 @@
 """Fine-tuning BERT for four kinds of task: examples, batches, losses, and measures of what was learned.
 
-An example is (ids, segments, label). The label is a class, or a number, of the whole; a list with a tag for each token; or the
-first and last token of a span. Source: Devlin et al. 2019, section 4.
+An example is (ids, segments, label). The label is a class, or a number, of the whole; a list with a tag for
+each token; or the first and last token of a span. Source: Devlin et al. 2019, section 4.
 """
 from collections.abc import Iterator
 
@@ -38,8 +38,8 @@ def first_pieces(word_ids: list[int | None], tags: list[int]) -> list[int]:
 def span_examples(tokenizer: Tokenizer, rows) -> list[tuple]:
     """Examples of a question, a passage and the answer in it, from rows of (question, passage, start, end).
 
-    start, end: of the answer in characters, as in passage[start:end]. Raises ValueError where no piece lies there, which also
-    happens if the tokenizer cut the passage.
+    start, end: of the answer in characters, as in passage[start:end]. Raises ValueError where no piece lies
+    there, which also happens if the tokenizer cut the passage.
     """
     encoded = tokenizer.encode_batch([row[:2] for row in rows])
     return [(found.ids, found.type_ids, pieces_of(found, *row[2:])) for found, row in zip(encoded, rows)]

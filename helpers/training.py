@@ -10,7 +10,7 @@ from helpers.text import PAD
 
 
 class Losses(list):
-    """The loss of each step; `validation` has what `train` found by its `validate`, by the number of steps taken."""
+    """The losses of a training; validation: what `validate` found, by the number of steps taken."""
 
     def __init__(self):
         super().__init__()
@@ -105,4 +105,5 @@ def sequence_loss(model: nn.Module, src: Tensor, lengths: Tensor, tgt: Tensor,
     tgt begins with `<bos>` and ends with `<eos>`; the mean is over the real tokens, not the padding.
     """
     logits = model(src, lengths, tgt[:, :-1])                              # [B, T - 1, vocab_size]
-    return F.cross_entropy(logits.flatten(0, 1), tgt[:, 1:].flatten(), ignore_index=PAD, label_smoothing=label_smoothing)
+    return F.cross_entropy(logits.flatten(0, 1), tgt[:, 1:].flatten(), ignore_index=PAD,
+                           label_smoothing=label_smoothing)

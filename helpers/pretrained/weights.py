@@ -18,9 +18,10 @@ FLOATS = torch.float16, torch.bfloat16, torch.float32, torch.float64     # what 
 def save_weights(model: nn.Module, path, record: dict | None = None, dtype: torch.dtype | None = None) -> None:
     """Write the weights of a model to `path`, with a checksum and a record of how they came about.
 
-    record: a dictionary that JSON can hold, read back by `read_record`. dtype: what floating point numbers are
-    stored as, one of FLOATS, such as torch.float16 for half the bytes; as they are if None. Weights that two
-    layers share are written once. Raises ValueError for a weight that is not finite, or would not be in that dtype.
+    record: a dictionary that JSON can hold, read back by `read_record`. dtype: what floating point numbers
+    are stored as, one of FLOATS, such as torch.float16 for half the bytes; as they are if None. Weights that
+    two layers share are written once. Raises ValueError for a weight that is not finite, or would not be in
+    that dtype.
     """
     with atomic_write(path) as part:
         write(own_tensors(model), part, record, dtype)
@@ -29,11 +30,11 @@ def save_weights(model: nn.Module, path, record: dict | None = None, dtype: torc
 def load_weights(model: nn.Module, name) -> nn.Module:
     """Put the weights of a file into a model, which keeps its dtype and device; return the model.
 
-    name: of weights that ship with the course, such as "translation_transformer", or the path of a .safetensors file.
-    Nothing changes in the model unless everything fits. Raises FileNotFoundError where there is no such file, and
-    ValueError, naming what is wrong, for a damaged file and for weights that are missing, too many, of another shape
-    or kind, or too large for the model's dtype. A file that another program wrote has no checksum: it is taken if
-    it is whole and fits.
+    name: of weights that ship with the course, such as "translation_transformer", or the path of a
+    .safetensors file. Nothing changes in the model unless everything fits. Raises FileNotFoundError where
+    there is no such file, and ValueError, naming what is wrong, for a damaged file and for weights that are
+    missing, too many, of another shape or kind, or too large for the model's dtype. A file that another
+    program wrote has no checksum: it is taken if it is whole and fits.
     """
     path = find(name)
     stored, _ = read_whole(path)
@@ -138,7 +139,7 @@ def fill(wanted, stored, complaint):
 
 
 def converts(stored, wanted):
-    """Can numbers of one dtype stand for those of another? One floating point number for another; the rest only for itself."""
+    """Can numbers of one dtype stand for those of another? Floating point can; others only for themselves."""
     return stored == wanted or (stored in FLOATS and wanted in FLOATS)
 
 
@@ -172,7 +173,7 @@ def check_finite(tensors: dict[str, Tensor], file):
 
 
 def not_finite(tensors):
-    """The names of floating point tensors with a NaN or an infinity. Eight-bit ones, in no model here, are not looked at."""
+    """The names of the tensors with a NaN or an infinity, among those that weights may be."""
     return [name for name, tensor in tensors.items() if tensor.dtype in FLOATS and not tensor.isfinite().all()]
 
 

@@ -1,4 +1,4 @@
-"""A training run on disk, so that it can be stopped at any moment, or killed, and go on as if nothing had been."""
+"""A training run on disk: it can be stopped at any moment, or killed, and goes on as if nothing had been."""
 import pathlib
 import time
 from typing import TextIO
@@ -12,8 +12,8 @@ from helpers.pretrained.weights import atomic_write, fill, read_record, read_who
 class Checkpoint:
     """All that a step of Adam changes, and the file that keeps it.
 
-    tensors: by name, each weight of the model, and the three tensors that Adam keeps for it, at 0 until `load`.
-    run: a dictionary of what makes this run another than others.
+    tensors: by name, each weight of the model, and the three tensors that Adam keeps for it, at 0 until
+    `load`. run: a dictionary of what makes this run another than others.
     """
 
     def __init__(self, path: pathlib.Path, model: nn.Module, optimizer: torch.optim.Adam, run: dict):
@@ -41,8 +41,8 @@ class Checkpoint:
     def load(self) -> None:
         """Put what `save` wrote, if anything, into the tensors.
 
-        Raises ValueError for a file that is damaged, and, by the name of what differs, for one of another run; then no tensor
-        changes.
+        Raises ValueError for a file that is damaged, and, by the name of what differs, for one of another
+        run; then no tensor changes.
         """
         if not self.path.exists():
             return
@@ -52,9 +52,11 @@ class Checkpoint:
         if missing:
             raise ValueError(f"{self.path} is damaged, or no checkpoint: it does not say {', '.join(missing)}")
         before = record["run"]
-        other = [f"{name} was {before.get(name)}, is {value}" for name, value in self.run.items() if before.get(name) != value]
+        other = [f"{name} was {before.get(name)}, is {value}" for name, value in self.run.items()
+                 if before.get(name) != value]
         if other:
-            raise ValueError(f"{self.path} is of another run: {'; '.join(other)}. Choose the same as then, or another folder")
+            raise ValueError(f"{self.path} is of another run: {'; '.join(other)}. "
+                             "Choose the same as then, or another folder")
         fill(self.tensors, stored, f"{self.path} is damaged")
         self.seconds = float(record["seconds"])
 
@@ -64,13 +66,14 @@ def standing(path: pathlib.Path) -> str:
     if not path.exists():
         return f"There is no checkpoint at {path} yet."
     try:
-        return f"{path} is the checkpoint of step {read_record(path)['step']}: the command that wrote it goes on from there."
+        step = read_record(path)["step"]
+        return f"{path} is the checkpoint of step {step}: the command that wrote it goes on from there."
     except (ValueError, KeyError):
         return f"{path} is no checkpoint to go on from."
 
 
 def open_log(path: pathlib.Path, columns: list[str], step: int) -> TextIO:
-    """A file of comma-separated values, open to write on from a step: the rows of later steps, which will be taken again, are gone."""
+    """A file of comma-separated values, open to write on from a step; rows of later steps are taken out."""
     rows = [line.split(",") for line in path.read_text().splitlines()[1:]] if path.exists() else []
     rows = [row for row in rows if len(row) == len(columns) and int(row[0]) <= step]
     with atomic_write(path) as part:

@@ -1,4 +1,4 @@
-"""What BERT is pretrained on: masked tokens, and sentences in pairs, half of them real; the losses, and how good a model is at both.
+"""BERT's two objectives, masked tokens and next sentences: batches, losses, and how good a model is at both.
 
 Source: Devlin et al. 2019, sections 3.1 and A.1.
 """
@@ -49,8 +49,9 @@ def mask_tokens(ids: Tensor, special, mask_id: int, vocab_size: int, share: floa
 class SentencePairs:
     """Pairs of sentences, made from paragraphs, lists of two or more sentences; each a list of ids.
 
-    Half of the pairs are a sentence and the one after it, half a sentence and one from anywhere that never comes after it.
-    Raises ValueError where there are fewer than two paragraphs, or one with a single sentence.
+    Half of the pairs are a sentence and the one after it, half a sentence and one from anywhere that never
+    comes after it. Raises ValueError where there are fewer than two paragraphs, or one with a single
+    sentence.
     """
 
     def __init__(self, paragraphs: list[list[list[int]]]):
@@ -85,9 +86,10 @@ def sentence_pairs(paragraphs: list[list[str]], tokenizer: Tokenizer) -> Sentenc
 
 
 def join(first: list[int], second: list[int], cls: int, sep: int, max_len: int) -> tuple[list[int], list[int]]:
-    """(ids, segments) of `[CLS] first [SEP] second [SEP]`, the longer of the two cut at its end until all fits max_len.
+    """(ids, segments) of `[CLS] first [SEP] second [SEP]`, of at most max_len ids.
 
-    Raises ValueError for a max_len below 5, which leaves no room for a token of each.
+    The longer of the two is cut at its end until all fits. Raises ValueError for a max_len below 5, which
+    leaves no room for a token of each.
     """
     if max_len < 5:
         raise ValueError(f"max_len={max_len}: [CLS], two times [SEP] and a token of each text need 5")
@@ -99,24 +101,26 @@ def join(first: list[int], second: list[int], cls: int, sep: int, max_len: int) 
 
 def pretraining_batches(pairs: SentencePairs, tokenizer: Tokenizer, batch_size: int, steps: int, max_len: int = 128,
                         seed: int = 0, share: float = 0.15) -> Iterator[tuple[Tensor, ...]]:
-    """`steps` batches of (ids, lengths, segments, positions, labels, is_next), as `mask_tokens` and `SentencePairs` make them.
+    """`steps` batches of (ids, lengths, segments, positions, labels, is_next).
 
-    pairs: of ids that are those of the tokenizer. Pairs of like length stand together; each pass over them draws new
-    pairs, masks `share` of the tokens anew, and is shuffled, all from the seed. Raises ValueError for a batch_size below 1.
+    They are what `mask_tokens` and `SentencePairs` make. pairs: of ids that are those of the tokenizer. Pairs
+    of like length stand together; each pass over them draws new pairs, masks `share` of the tokens anew, and
+    is shuffled, all from the seed. Raises ValueError for a batch_size below 1.
     """
     if batch_size < 1:
         raise ValueError(f"batch_size={batch_size}: it needs to be at least 1")
     cls, sep, mask = map(tokenizer.token_to_id, ("[CLS]", "[SEP]", "[MASK]"))
     special = [tokenizer.token_to_id(token) for token in BERT_SPECIAL]
-    generator = torch.Generator().manual_seed(seed)
+    vocab_size, generator = tokenizer.get_vocab_size(), torch.Generator().manual_seed(seed)
     while steps > 0:
         seed += 1
-        drawn = [(*join(first, second, cls, sep, max_len), is_next) for first, second, is_next in pairs.one_pass(seed)]
+        drawn = [(*join(first, second, cls, sep, max_len), is_next)
+                 for first, second, is_next in pairs.one_pass(seed)]
         in_a_pass = min(steps, math.ceil(len(drawn) / batch_size))
         for group in groups_of_like_length([len(ids) for ids, _, _ in drawn], batch_size, in_a_pass, seed):
             rows, segments, is_next = zip(*(drawn[i] for i in group))
             ids, lengths = pad(rows)
-            masked_ids, positions, labels = mask_tokens(ids, special, mask, tokenizer.get_vocab_size(), share, generator)
+            masked_ids, positions, labels = mask_tokens(ids, special, mask, vocab_size, share, generator)
             yield masked_ids, lengths, pad(segments)[0], positions, labels, torch.tensor(is_next).long()
         steps -= in_a_pass
 
@@ -131,7 +135,7 @@ def pretraining_loss(model: nn.Module, ids: Tensor, lengths: Tensor, segments: T
 
 @torch.no_grad()
 def evaluate(model: nn.Module, batches: Iterable) -> tuple[float, float]:
-    """(masked LM loss in nats, next sentence accuracy) without dropout, over all chosen tokens and all pairs of the batches."""
+    """(masked LM loss in nats, next sentence accuracy), over all chosen tokens and pairs, without dropout."""
     device, was_training = next(model.parameters()).device, model.training
     loss, tokens, right, pairs = 0.0, 0, 0, 0
     model.eval()

@@ -1,11 +1,14 @@
-"""Pretrains a small BERT, and goes on from its last checkpoint when started again: python -m helpers.pretraining --out FOLDER
+"""Pretrains a small BERT, and goes on from its last checkpoint when started again.
 
-In several processes: torchrun --standalone --nproc-per-node 2 -m helpers.pretraining --out FOLDER; on several hosts, on each of them,
-with --nnodes 2 --rdzv-id 1 --rdzv-backend c10d --rdzv-endpoint HOST:29400 in place of --standalone. They train what one process
-would have trained, from the same batches, and the first of them alone reads and writes FOLDER: checkpoint.safetensors and log.csv
-while it goes on; at the end the model, vocab.txt and training.json. When one of them dies, torchrun stops the others: start again.
-With --max-restarts 9 it does that by itself, if TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 is set: without that, new processes may look
-for dead ones, as of torch 2.13.
+python -m helpers.pretraining --out FOLDER
+
+In several processes: torchrun --standalone --nproc-per-node 2 -m helpers.pretraining --out FOLDER; on several
+hosts, on each of them, with --nnodes 2 --rdzv-id 1 --rdzv-backend c10d --rdzv-endpoint HOST:29400 in place of
+--standalone. They train what one process would have trained, from the same batches, and the first of them
+alone reads and writes FOLDER: checkpoint.safetensors and log.csv while it goes on; at the end the model,
+vocab.txt and training.json. When one of them dies, torchrun stops the others: start again. With
+--max-restarts 9 it does that by itself, if TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 is set: without that, new
+processes may look for dead ones, as of torch 2.13.
 """
 import argparse
 import contextlib
@@ -56,17 +59,19 @@ class Options:
     bf16: bool = False                                                  # on a GPU
 
 
-def pretrain(train_set: list[list[str]], validation_set: list[list[str]], tokenizer: Tokenizer, out, save_every: int = 500,
-             **options) -> BertForPretraining:
-    """Train on the paragraphs of train_set, validate on those of validation_set, keep all in the folder `out`; return the model.
+def pretrain(train_set: list[list[str]], validation_set: list[list[str]], tokenizer: Tokenizer, out,
+             save_every: int = 500, **options) -> BertForPretraining:
+    """Train on paragraphs, validate on others, keep all in the folder `out`; return the model.
 
-    A paragraph is a list of two or more sentences. options: see Options. A checkpoint that lies in `out` is gone on from; every
-    save_every steps a new one takes its place. Raises ValueError for a checkpoint of another run, for options that do not go
-    together and for a loss that is not finite; OSError where `out` cannot be written.
+    train_set, validation_set: lists of paragraphs, each a list of two or more sentences. options: see
+    Options. A checkpoint that lies in `out` is gone on from; every save_every steps a new one takes its
+    place. Raises ValueError for a checkpoint of another run, for options that do not go together and for a
+    loss that is not finite; OSError where `out` cannot be written.
     """
     options, out = Options(**options), pathlib.Path(out)
     pairs, others = sentence_pairs(train_set, tokenizer), sentence_pairs(validation_set, tokenizer)
-    validation = list(pretraining_batches(others, tokenizer, 64, math.ceil(min(len(others.real), 2048) / 64), options.max_len))
+    size = math.ceil(min(len(others.real), 2048) / 64)
+    validation = list(pretraining_batches(others, tokenizer, 64, size, options.max_len))
     run = dataclasses.asdict(options) | {"vocab_size": tokenizer.get_vocab_size(),
                                          "text": zlib.crc32(repr((pairs.real, others.real)).encode())}
     with processes() as (rank, world, device):
@@ -85,12 +90,13 @@ def pretrain(train_set: list[list[str]], validation_set: list[list[str]], tokeni
                   lambda step: schedule(first + step), clip=1.0, watch=watch, optimizer=optimizer)
         if rank == 0:
             loss, accuracy = evaluate(model, validation)
-            speed = (options.steps - first) * options.batch_size / (time.perf_counter() - began)     # since the last start
+            speed = (options.steps - first) * options.batch_size / (time.perf_counter() - began)
             finish(model, tokenizer, out, run | {
                 "validation_pairs": sum(len(batch[0]) for batch in validation), "validation_mlm_loss": loss,
-                "unigram_loss": unigram_loss(pairs, validation, run["vocab_size"]), "validation_nsp_accuracy": accuracy,
-                "seconds": round(checkpoint.all_seconds()), "pairs_a_second": round(speed, 1), "processes": world,
-                "device": device.type, "python": sys.version.split()[0], "torch": torch.__version__})
+                "unigram_loss": unigram_loss(pairs, validation, run["vocab_size"]),
+                "validation_nsp_accuracy": accuracy, "seconds": round(checkpoint.all_seconds()),
+                "pairs_a_second": round(speed, 1), "processes": world, "device": device.type,     # since this start
+                "python": sys.version.split()[0], "torch": torch.__version__})
     return model
 
 
@@ -115,7 +121,7 @@ class StepLoss:
 
 @contextlib.contextmanager
 def journal(out, checkpoint, steps, save_every, loss_fn, validate):
-    """What `train` calls after each step: it writes a row of log.csv and, every save_every steps, validates and saves."""
+    """What `train` calls after each step: it writes log.csv and, every save_every steps, validates and saves."""
     first = checkpoint.step()
     with open_log(out / "log.csv", COLUMNS, first) as log, tqdm(initial=first, total=steps, unit="step") as bar:
         def watch(taken, loss, _):
@@ -130,12 +136,16 @@ def journal(out, checkpoint, steps, save_every, loss_fn, validate):
 
 
 def batches_from(step, pairs, tokenizer, options, rank=0):
-    """The batches of a run from a step on, all of one size. Each pass has a seed, and so has dropout in each step and process."""
+    """The batches of a run from a step on, all of one size; each pass has a seed.
+
+    Before each, torch's generator gets a seed for the step and the process: dropout is the same after a
+    restart.
+    """
     size, in_a_pass = options.batch_size, len(pairs.real) // options.batch_size
     while step < options.steps:
         number, skipped = divmod(step, in_a_pass)
-        batches = pretraining_batches(pairs, tokenizer, size, math.ceil(len(pairs.real) / size), options.max_len,
-                                      1_000_003 * options.seed + number)
+        seed, all_groups = 1_000_003 * options.seed + number, math.ceil(len(pairs.real) / size)
+        batches = pretraining_batches(pairs, tokenizer, size, all_groups, options.max_len, seed)
         full = (batch for batch in batches if len(batch[0]) == size)
         for batch in itertools.islice(full, skipped, skipped + options.steps - step):
             torch.manual_seed(zlib.crc32(f"{options.seed} {step} {rank}".encode()))
@@ -147,7 +157,8 @@ def check(options, save_every, world, pairs, device):
     """Raise ValueError for what would fail later, or train something else than was meant."""
     check_whole(steps=options.steps, save_every=save_every)
     if not world <= options.batch_size <= pairs:
-        raise ValueError(f"batch_size={options.batch_size}: each of {world} processes needs a pair, and there are {pairs}")
+        raise ValueError(f"batch_size={options.batch_size}: each of {world} processes needs a pair, "
+                         f"and there are {pairs}")
     if options.bf16 and device.type != "cuda":
         raise ValueError("bf16 is for a GPU, and there is none here: leave it out")
 
@@ -155,7 +166,8 @@ def check(options, save_every, world, pairs, device):
 def open_folder(out):
     """Make the folder of a run. Raises ValueError where it holds a model and no checkpoint."""
     if (out / "model.safetensors").exists() and not (out / CHECKPOINT).exists():
-        raise ValueError(f"{out} holds a model, and no checkpoint to go on from: it would be lost, so take another folder")
+        raise ValueError(f"{out} holds a model, and no checkpoint to go on from: it would be lost, "
+                         "so take another folder")
     out.mkdir(parents=True, exist_ok=True)
 
 
@@ -171,7 +183,7 @@ def finish(model, tokenizer, out, record):
 
 
 def hold_out(paragraphs: list[list[str]], share: float = 0.05) -> tuple[list[list[str]], list[list[str]]]:
-    """(train, validation): a paragraph's own first sentence decides which it is, so that it is the same one on every machine."""
+    """(train, validation): a checksum of each paragraph's first sentence decides, the same on every machine."""
     held = [zlib.crc32(sentences[0].encode()) < share * 2**32 for sentences in paragraphs]
     return [p for p, out in zip(paragraphs, held) if not out], [p for p, out in zip(paragraphs, held) if out]
 
@@ -179,8 +191,8 @@ def hold_out(paragraphs: list[list[str]], share: float = 0.05) -> tuple[list[lis
 def read_text(path: pathlib.Path) -> list[list[str]]:
     """The paragraphs of a text file, lists of two or more sentences.
 
-    Either one sentence on each line and an empty line between paragraphs, or, where the first line with words is a heading
-    " = Title = ", the layout of WikiText: one paragraph on each line, spaces around punctuation.
+    Either one sentence on each line and an empty line between paragraphs, or, where the first line with words
+    is a heading " = Title = ", the layout of WikiText: one paragraph on each line, spaces around punctuation.
     """
     text = path.read_text(encoding="utf-8")
     if re.match(r"\s*= .+ = *\n", text):
@@ -203,11 +215,12 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", required=True, type=pathlib.Path, help="the folder to write to, and to go on from")
     parser.add_argument("--corpus", choices=["documentation", "wikitext-2"], default="documentation")
-    parser.add_argument("--text", type=pathlib.Path, metavar="FILE", help="a text of your own in place of the corpus: a sentence a "
-                        "line, an empty line between paragraphs; or in the layout of WikiText")
-    parser.add_argument("--validation", type=pathlib.Path, metavar="FILE", help="a text to validate on; if not given, every "
-                        "twentieth paragraph or so of the other is held out")
-    parser.add_argument("--also", nargs="*", default=[], metavar="LIBRARY", help="installed ones to read the documentation of too")
+    parser.add_argument("--text", type=pathlib.Path, metavar="FILE", help="a text of your own in place of the "
+                        "corpus: a sentence a line, an empty line between paragraphs; or as WikiText has it")
+    parser.add_argument("--validation", type=pathlib.Path, metavar="FILE", help="a text to validate on; without "
+                        "it about every twentieth paragraph of the other")
+    parser.add_argument("--also", nargs="*", default=[], metavar="LIBRARY",
+                        help="installed ones to read the documentation of too")
     parser.add_argument("--vocab", help="a vocab.txt; learned from the text if not given")
     parser.add_argument("--vocab-size", type=int, default=8000, help="of the vocabulary that is learned")
     parser.add_argument("--save-every", type=int, default=500, help="steps from one checkpoint to the next")
@@ -227,7 +240,8 @@ def main() -> None:
     out, vocab, vocab_size = map(given.pop, ("out", "vocab", "vocab_size"))
     try:
         train_set, validation_set = load_text(*texts)
-        tokenizer = read_wordpiece(vocab) if vocab else train_wordpiece(itertools.chain.from_iterable(train_set), vocab_size)
+        sentences = itertools.chain.from_iterable(train_set)
+        tokenizer = read_wordpiece(vocab) if vocab else train_wordpiece(sentences, vocab_size)
         pretrain(train_set, validation_set, tokenizer, out, **given)
     except (KeyboardInterrupt, OSError, ValueError, ImportError, SafetensorError) as error:
         sys.exit(f"{str(error) or 'stopped'}\n{standing(out / CHECKPOINT)}")

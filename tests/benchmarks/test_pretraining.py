@@ -81,8 +81,8 @@ def test_pairs_a_second(faster, take_turns):
 def test_wikitext(tmp_path, read_or_skip, figure):
     train_set, validation_set = read_or_skip(load_wikitext, "wikitext-2")
     tokenizer = train_wordpiece(itertools.chain.from_iterable(train_set), 8000)
-    pretrain(train_set, validation_set, tokenizer, tmp_path, save_every=10_000, layers=2, width=64, heads=4, norm="pre", dropout=0.0,
-             batch_size=16, steps=6000, lr=2.5e-3)
+    pretrain(train_set, validation_set, tokenizer, tmp_path, save_every=10_000, layers=2, width=64, heads=4, norm="pre",
+             dropout=0.0, batch_size=16, steps=6000, lr=2.5e-3)
     record = json.loads((tmp_path / "training.json").read_text())
     loss, unigram, accuracy = (record[key] for key in ("validation_mlm_loss", "unigram_loss", "validation_nsp_accuracy"))
     figure("WikiText-2, 2 layers, 64 wide, 6,000 steps of 16 pairs: nats a hidden word", [loss],

@@ -35,7 +35,8 @@ def cache(tmp_path, monkeypatch):
 def no_package(monkeypatch):
     """The package with the weights is not installed."""
     find_spec = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == download.PACKAGE else find_spec(name, *rest))
+    monkeypatch.setattr(importlib.util, "find_spec",
+                        lambda name, *rest: None if name == download.PACKAGE else find_spec(name, *rest))
 
 
 @pytest.fixture
@@ -119,7 +120,8 @@ def test_the_package_is_enough_without_a_network():
     assert load_tokenizer(folder).get_vocab_size() == 30_522
 
 
-@pytest.mark.parametrize("damage", [lambda content: content[:-1], lambda content: content[:-1] + bytes([content[-1] ^ 1]), lambda content: b""])
+@pytest.mark.parametrize("damage", [
+    lambda content: content[:-1], lambda content: content[:-1] + bytes([content[-1] ^ 1]), lambda content: b""])
 @pytest.mark.parametrize("name", ["model.safetensors", "vocab.txt"])
 def test_a_damaged_package_is_refused_before_it_is_read(package, name, damage):
     assert download.fetch_bert() == package

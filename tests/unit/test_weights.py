@@ -7,8 +7,11 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from helpers.generation import bleu
 from helpers.pretrained.weights import SHIPPED, load_weights, read_record, save_weights
+from helpers.recurrent import Seq2Seq
 from helpers.transformer import Transformer
+from tools.make_weights.translation import corpus
 
 
 def small(seed=0, d_model=8, shared=False):
@@ -180,3 +183,12 @@ def test_what_ships_is_small_and_whole():
     assert sum(os.path.getsize(file) for file in files) < 12_000_000
     for file in files:
         assert json.dumps(read_record(file)) != "{}", f"{file.name} says nothing of how it was made"
+
+
+@pytest.mark.parametrize("kind", ["none", "bahdanau", "transformer"])
+def test_the_shipped_translators_are_as_good_as_their_records_say(kind):
+    _, test_pairs, en, fr = corpus()
+    record = read_record(f"translation_{kind}")
+    model = (Transformer if kind == "transformer" else Seq2Seq)(len(en), len(fr), **record["sizes"])
+    load_weights(model, f"translation_{kind}").eval()
+    assert bleu(model, test_pairs[:100], en, fr) == pytest.approx(record["bleu"][0], abs=4)

@@ -1,8 +1,8 @@
 """Trains the three translators that ship with lesson 9; about a quarter of an hour.
 
-A recurrent model without attention, one with Bahdanau's attention and a Transformer get about the same time, three times
-over with other seeds. The weights of the first seed are kept, in half precision, and with them the BLEU of all seeds on the
-same test pairs. Steps and learning rates were chosen on these pairs, too.
+A recurrent model without attention, one with Bahdanau's attention and a Transformer get about the same time,
+three times over with other seeds. The weights of the first seed are kept, in half precision, and with them
+the BLEU of all seeds on the same test pairs. Steps and learning rates were chosen on these pairs, too.
 """
 import argparse
 import pathlib
