@@ -1,46 +1,51 @@
 """Fine-tuning BERT for four kinds of task: examples, batches, losses, and measures of what was learned.
 
-An example is (ids, segments, label). The label is a class, or a number, of the whole; a list with a tag for each token; or the
-first and last token of a span. Source: Devlin et al. 2019, section 4.
+An example is (ids, segments, label). The label is a class, or a number, of the whole; a list with a tag for
+each token; or the first and last token of a span. Source: Devlin et al. 2019, section 4.
 """
+from collections.abc import Iterator
+
 import torch
 import torch.nn.functional as F
+from tokenizers import Tokenizer
+from torch import Tensor, nn
 
 from helpers.bert import best_span
 from helpers.text import groups_of_like_length, pad
+from helpers.training import to_device
 
-IGNORE = -100                                                # the tag of a token that no loss and no score counts
+IGNORE = -100                                                # the tag of a token that no loss and no measure counts
 
 
-def text_examples(tokenizer, rows):
+def text_examples(tokenizer: Tokenizer, rows) -> list[tuple]:
     """Examples of one text or two, from rows of (text, label) or (text, text, label), the label a class or a number."""
     encoded = tokenizer.encode_batch([row[0] if len(row) == 2 else row[:2] for row in rows])
     return [(found.ids, found.type_ids, row[-1]) for found, row in zip(encoded, rows)]
 
 
-def tag_examples(tokenizer, rows):
+def tag_examples(tokenizer: Tokenizer, rows) -> list[tuple]:
     """Examples of words with a tag each, from rows of (words, tags): the first piece of a word has its tag, the rest IGNORE."""
     encoded = tokenizer.encode_batch([words for words, _ in rows], is_pretokenized=True)
     return [(found.ids, found.type_ids, first_pieces(found.word_ids, tags)) for found, (_, tags) in zip(encoded, rows)]
 
 
-def first_pieces(word_ids, tags):
+def first_pieces(word_ids: list[int | None], tags: list[int]) -> list[int]:
     """The tag of each piece: word_ids, the index of its word or None, and tags, one a word."""
     pairs = zip([None, *word_ids], word_ids)                 # each piece, and the one before it
     return [IGNORE if word is None or word == before else tags[word] for before, word in pairs]
 
 
-def span_examples(tokenizer, rows):
+def span_examples(tokenizer: Tokenizer, rows) -> list[tuple]:
     """Examples of a question, a passage and the answer in it, from rows of (question, passage, start, end).
 
-    start, end: of the answer in characters, as in passage[start:end]. Raises ValueError where no piece lies there, which also
-    happens if the tokenizer cut the passage.
+    start, end: of the answer in characters, as in passage[start:end]. Raises ValueError where no piece lies
+    there, which also happens if the tokenizer cut the passage.
     """
     encoded = tokenizer.encode_batch([row[:2] for row in rows])
     return [(found.ids, found.type_ids, pieces_of(found, *row[2:])) for found, row in zip(encoded, rows)]
 
 
-def pieces_of(found, start, end):
+def pieces_of(found, start: int, end: int) -> tuple[int, int]:
     """(first, last): the pieces of the second text that hold its characters from start to end."""
     first, last = found.char_to_token(start, 1), found.char_to_token(end - 1, 1)
     if first is None or last is None or not start < end:
@@ -48,7 +53,7 @@ def pieces_of(found, start, end):
     return first, last
 
 
-def collate(examples):
+def collate(examples: list[tuple]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """(ids, lengths, segments, labels) of some examples, padded: [B, T], [B], [B, T], and labels of [B], [B, T] or [B, 2]."""
     rows, segments, labels = zip(*examples)
     ids, lengths = pad(rows)
@@ -57,69 +62,77 @@ def collate(examples):
     return ids, lengths, pad(segments)[0], torch.tensor(labels)
 
 
-def finetuning_batches(examples, batch_size, steps, seed=0):
-    """`steps` batches, each as `collate` has it, of examples about as long as one another, shuffled anew in every pass."""
+def finetuning_batches(examples: list[tuple], batch_size: int, steps: int, seed: int = 0) -> Iterator[tuple]:
+    """`steps` batches, each as `collate` has it, of examples of like length, shuffled anew in every pass from the seed."""
     for group in groups_of_like_length([len(ids) for ids, _, _ in examples], batch_size, steps, seed):
         yield collate([examples[i] for i in group])
 
 
-def class_loss(model, ids, lengths, segments, labels):
+def class_loss(model: nn.Module, ids: Tensor, lengths: Tensor, segments: Tensor,
+               labels: Tensor) -> Tensor:
     """The mean loss of a BertClassifier, labels [B]: a number."""
     return F.cross_entropy(model(ids, lengths, segments), labels)
 
 
-def number_loss(model, ids, lengths, segments, labels):
+def number_loss(model: nn.Module, ids: Tensor, lengths: Tensor, segments: Tensor,
+                labels: Tensor) -> Tensor:
     """The mean squared error of a BertClassifier with one output, labels [B]: a number."""
     return F.mse_loss(model(ids, lengths, segments).squeeze(1), labels.float())
 
 
-def tag_loss(model, ids, lengths, segments, labels):
+def tag_loss(model: nn.Module, ids: Tensor, lengths: Tensor, segments: Tensor,
+             labels: Tensor) -> Tensor:
     """The mean loss of a BertTagger over the tokens that have a tag, labels [B, T]: a number."""
     return F.cross_entropy(model(ids, lengths, segments).flatten(0, 1), labels.flatten(), ignore_index=IGNORE)
 
 
-def span_loss(model, ids, lengths, segments, labels):
+def span_loss(model: nn.Module, ids: Tensor, lengths: Tensor, segments: Tensor,
+              labels: Tensor) -> Tensor:
     """The mean loss of both ends, by a BertTagger with two tags, labels [B, 2]: a number.
 
     Each end is a choice among the tokens of the second text.
     """
-    scores = model(ids, lengths, segments)                   # [B, T, 2], a column for each end
-    return F.cross_entropy(scores.masked_fill((segments == 0).unsqueeze(2), -torch.inf), labels)
+    logits = model(ids, lengths, segments)                   # [B, T, 2], a column for each end
+    return F.cross_entropy(logits.masked_fill((segments == 0).unsqueeze(2), -torch.inf), labels)
 
 
 @torch.no_grad()
-def predict(model, examples, batch_size=64):
-    """What the model answers to each example: tensors [num_classes], or [T, num_tags] without padding, in their order."""
-    order, found = sorted(range(len(examples)), key=lambda i: len(examples[i][0])), {}
+def predict(model: nn.Module, examples: list[tuple], batch_size: int = 64) -> list[Tensor]:
+    """The logits of each example, on the CPU: [num_classes], or [T, num_tags] without padding. Leaves the model in eval mode."""
+    order, logits = sorted(range(len(examples)), key=lambda i: len(examples[i][0])), {}
+    device = next(model.parameters()).device
     model.eval()
     for start in range(0, len(order), batch_size):
         group = order[start:start + batch_size]
-        ids, lengths, segments, _ = collate([examples[i] for i in group])
-        found |= zip(group, model(ids, lengths, segments))
-    return [row[:len(ids)] if row.dim() == 2 else row for row, (ids, _, _) in zip(map(found.get, range(len(order))), examples)]
+        ids, lengths, segments, _ = to_device(collate([examples[i] for i in group]), device)
+        logits |= zip(group, model(ids, lengths, segments).cpu())
+    return [logits[i][:len(ids)] if logits[i].dim() == 2 else logits[i] for i, (ids, _, _) in enumerate(examples)]
 
 
-def accuracy(found, examples):
-    """The share of the texts whose class is right; found: their scores, [num_classes] each."""
-    return sum(int(scores.argmax()) == label for scores, (_, _, label) in zip(found, examples)) / len(examples)
+def accuracy(logits: list[Tensor], examples: list[tuple]) -> float:
+    """The share of the texts whose class is right; logits: those of `predict`, [num_classes] each."""
+    return sum(int(row.argmax()) == label for row, (_, _, label) in zip(logits, examples)) / len(examples)
 
 
-def tag_f1(found, examples):
-    """How well the tags other than 0 are found: twice the right ones, divided by those answered and those wanted together."""
-    answers = torch.cat([scores.argmax(1) for scores in found])
+def tag_f1(logits: list[Tensor], examples: list[tuple]) -> float:
+    """F1 of the tags other than 0, over all tokens; logits: [T, num_tags] each.
+
+    That is twice the right ones, divided by those predicted and those wanted together.
+    """
+    predicted = torch.cat([row.argmax(1) for row in logits])
     tags = torch.cat([torch.tensor(tags) for _, _, tags in examples])
-    answers, tags = answers[tags != IGNORE], tags[tags != IGNORE]
-    right = int(((answers == tags) & (tags > 0)).sum())
-    return 2 * right / max(1, int((answers > 0).sum() + (tags > 0).sum()))
+    predicted, tags = predicted[tags != IGNORE], tags[tags != IGNORE]
+    right = int(((predicted == tags) & (tags > 0)).sum())
+    return 2 * right / max(1, int((predicted > 0).sum() + (tags > 0).sum()))
 
 
-def exact_match(found, examples):
-    """The share of the spans that are right from the first token to the last."""
-    spans = [best_span(scores, in_passage(segments)) for scores, (_, segments, _) in zip(found, examples)]
+def exact_match(logits: list[Tensor], examples: list[tuple]) -> float:
+    """The share of the spans that are right from the first token to the last; logits: [T, 2] each."""
+    spans = [best_span(row, in_passage(segments)) for row, (_, segments, _) in zip(logits, examples)]
     return sum(span == wanted for span, (_, _, wanted) in zip(spans, examples)) / len(examples)
 
 
-def in_passage(segments):
+def in_passage(segments: list[int]) -> Tensor:
     """Where an answer may be: in the second text, but not on the [SEP] that ends it. A list [T] to a boolean tensor [T]."""
     allowed = torch.tensor(segments) == 1
     allowed[-1] = False

@@ -196,3 +196,17 @@ def answers(model: nn.Module, firsts, sep: int, write=greedy, **options) -> list
 def cut(ids):
     """A list of ids up to the first `<eos>`."""
     return ids[:ids.index(EOS)] if EOS in ids else ids
+
+
+def bleu(model: nn.Module, pairs, source, target) -> float:
+    """Corpus BLEU, from 0 to 100, of greedy translations of pairs of token lists.
+
+    source, target: the two Vocabs. Source: Papineni et al. 2002, as sacrebleu computes it.
+    """
+    import sacrebleu  # here: whoever only generates need not wait for it
+
+    src, lengths = pad([source.encode(tokens) for tokens, _ in pairs])
+    ids = translate(model, src, lengths, max_len=40)
+    written = [" ".join(target.decode(row)) for row in ids]
+    references = [" ".join(tokens) for _, tokens in pairs]
+    return sacrebleu.corpus_bleu(written, [references], force=True).score    # force: no warnings

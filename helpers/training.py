@@ -1,43 +1,86 @@
-"""The one training loop, how fast it learns when, and the loss of a sequence."""
+"""The training loop, learning rate schedules, and the loss of a sequence."""
 import math
+from itertools import islice
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor, nn
 
 from helpers.text import PAD
 
 
-def train(model, batches, loss_fn, lr=1e-2, schedule=None, clip=None):
+class Losses(list):
+    """The losses of a training; validation: what `validate` found, by the number of steps taken."""
+
+    def __init__(self):
+        super().__init__()
+        self.validation = {}
+
+
+def train(model: nn.Module, batches, loss_fn, lr: float = 1e-2, schedule=None,
+          clip: float | None = None, accumulate: int = 1, validate=None, every: int = 100,
+          watch=None, optimizer=None) -> Losses:
     """Take one step of Adam for every batch; return the losses, a list of numbers.
 
-    batches: an iterable of tuples. loss_fn(model, *batch) returns the loss, one number.
-    schedule: a function from the number of the step to the part of lr that is used then.
-    clip: the largest norm of all gradients together; larger ones are shortened to it.
-    Raises ValueError when a loss is not finite, before the step that would spoil the model.
+    batches: tuples, whose tensors go to the model's device. loss_fn(model, *batch): the loss.
+    schedule: from the number of the step to the factor of lr that is used then.
+    clip: the largest norm of all gradients together; larger ones are scaled down to it.
+    accumulate: batches a step; the loss is the mean of theirs.
+    validate: from the model to a number; called every `every` steps, without dropout.
+    watch: called after each step with the steps taken, the loss, and what validate found or None.
+    optimizer: in place of a new Adam. Raises ValueError before a step if the loss is not finite.
     """
-    optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
-    losses = []
+    check_whole(accumulate=accumulate, every=every)
+    optimizer = optimizer or torch.optim.Adam(model.parameters(), lr=lr, fused=True)
+    device, batches, losses = next(model.parameters()).device, iter(batches), Losses()
     model.train()
     try:
-        for batch in batches:
+        while parts := list(islice(batches, accumulate)):
             for group in optimizer.param_groups:
                 group["lr"] = lr * schedule(len(losses)) if schedule else lr
-            loss = loss_fn(model, *batch)
-            losses.append(loss.item())
+            optimizer.zero_grad()
+            total = 0.0
+            for batch in parts:
+                loss = loss_fn(model, *to_device(batch, device)) / len(parts)
+                loss.backward()                              # adds to the gradients
+                total += loss.detach()
+            losses.append(float(total))
             if not math.isfinite(losses[-1]):
                 raise ValueError(f"the loss is {losses[-1]} at step {len(losses) - 1}, lr={lr:g}")
-            optimizer.zero_grad()
-            loss.backward()
             if clip:
-                torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
+                nn.utils.clip_grad_norm_(model.parameters(), clip)
             optimizer.step()
+            if validate and len(losses) % every == 0:
+                losses.validation[len(losses)] = without_training(model, validate)
+            if watch:
+                watch(len(losses), losses[-1], losses.validation.get(len(losses)))
     finally:
         model.eval()  # also when interrupted, so that the model can be used
     return losses
 
 
-def one_cycle(steps, warm=0.3):
-    """A schedule: up in a line for the first part of the steps, then down to nothing along a cosine.
+def check_whole(**numbers):
+    """Raise unless each number is at least 1."""
+    if min(numbers.values()) < 1:
+        raise ValueError(f"{', '.join(f'{name}={n}' for name, n in numbers.items())}: each needs to be at least 1")
+
+
+def to_device(batch, device):
+    """The batch with its tensors on a device."""
+    return [x.to(device, non_blocking=True) if isinstance(x, Tensor) else x for x in batch]
+
+
+@torch.no_grad()
+def without_training(model, measure):
+    """What measure(model) returns in eval mode, a number; the model trains on afterwards."""
+    model.eval()
+    found = float(measure(model))
+    model.train()
+    return found
+
+
+def one_cycle(steps: int, warm: float = 0.3):
+    """A schedule: linear up to 1 for the first part `warm` of the steps, then down to 0 along a cosine.
 
     Source: Smith and Topin 2018.
     """
@@ -47,18 +90,20 @@ def one_cycle(steps, warm=0.3):
     return factor
 
 
-def warm_up(warm):
-    """The schedule of the Transformer's paper, 1 at its peak: up in a line, then one over the root.
+def warm_up(warm: int):
+    """The schedule of the Transformer's paper, 1 at its peak: linear up, then one over the root.
 
     warm: the number of steps to the peak. Source: Vaswani et al. 2017, section 5.3.
     """
     return lambda step: min((step + 1) / warm, ((step + 1) / warm) ** -0.5)
 
 
-def sequence_loss(model, src, lengths, tgt, label_smoothing=0.0):
-    """The mean loss of each next word of tgt [B, T], given the words before it: a number.
+def sequence_loss(model: nn.Module, src: Tensor, lengths: Tensor, tgt: Tensor,
+                  label_smoothing: float = 0.0) -> Tensor:
+    """The mean loss of each next token of tgt [B, T], given the tokens before it: a number.
 
-    tgt begins with `<bos>` and ends with `<eos>`; the mean is over the real words, not the padding.
+    tgt begins with `<bos>` and ends with `<eos>`; the mean is over the real tokens, not the padding.
     """
-    scores = model(src, lengths, tgt[:, :-1])                              # [B, T - 1, vocab]
-    return F.cross_entropy(scores.flatten(0, 1), tgt[:, 1:].flatten(), ignore_index=PAD, label_smoothing=label_smoothing)
+    logits = model(src, lengths, tgt[:, :-1])                              # [B, T - 1, vocab_size]
+    return F.cross_entropy(logits.flatten(0, 1), tgt[:, 1:].flatten(), ignore_index=PAD,
+                           label_smoothing=label_smoothing)

@@ -1,8 +1,9 @@
-"""The date model that ships for lessons 0 and 8: one layer on each side, four heads, 64 numbers a character.
+"""The date model that ships for lessons 0 and 8: one layer on each side, four heads, d_model 64; a token is a character.
 
-`tools/make_weights/dates.py` trains it.
+`python -m tools.make_weights.dates` trains it.
 """
 import torch
+from torch import Tensor
 
 from helpers.data.dates import normalise
 from helpers.generation import answer_scores, translate
@@ -15,17 +16,17 @@ LONGEST = 40                                                            # charac
 SOURCE, TARGET = Vocab([" ',-./0123456789abcdefghijlmnoprstuvwy"]), Vocab(["0123456789-"])
 
 
-def new_model():
+def new_model() -> Transformer:
     """The untrained model."""
     return Transformer(len(SOURCE), len(TARGET), d_model=64, num_heads=4, d_ff=128, num_layers=1, dropout=0.0, base=20)
 
 
-def date_model():
+def date_model() -> Transformer:
     """The trained model, from the file that ships."""
     return load_weights(new_model(), "dates").eval()
 
 
-def encode(text):
+def encode(text: str) -> list[int]:
     """The ids of a written date. Raises ValueError for a text without characters or with too many."""
     ids = SOURCE.encode(normalise(text))
     if not 1 <= len(ids) <= LONGEST:
@@ -34,15 +35,15 @@ def encode(text):
 
 
 @torch.no_grad()
-def read_date(model, text):
-    """(answer, probability): the ISO date as a string, and how sure the model is of it."""
+def read_date(model: Transformer, text: str) -> tuple[str, float]:
+    """(answer, probability): the ISO date as a string, and the probability that the model gives it."""
     src, lengths = pad([encode(text)])
     ids = translate(model, src, lengths, max_len=12)
     return "".join(TARGET.decode(ids[0])), answer_scores(model, src, lengths, ids, length_penalty=0.0).exp().item()
 
 
 @torch.no_grad()
-def attention_over(model, text):
+def attention_over(model: Transformer, text: str) -> tuple[str, Tensor]:
     """(answer, weights): the ISO date, and where each of its characters looked in the text, [H, len(answer), T_src]."""
     src, lengths = pad([encode(text)])
     answer = TARGET.decode(translate(model, src, lengths, max_len=12)[0])

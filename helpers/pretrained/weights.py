@@ -4,41 +4,49 @@ import hashlib
 import json
 import os
 import pathlib
+from collections.abc import Iterator
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
+from torch import Tensor, nn
 
 SHIPPED = pathlib.Path(__file__).parent
+FLOATS = torch.float16, torch.bfloat16, torch.float32, torch.float64     # what weights may be stored as
 
 
-def save_weights(model, path, record=None, dtype=None):
+def save_weights(model: nn.Module, path, record: dict | None = None, dtype: torch.dtype | None = None) -> None:
     """Write the weights of a model to `path`, with a checksum and a record of how they came about.
 
-    record: a dictionary that JSON can hold, read back by `read_record`. dtype: what numbers with a point are stored as, for
-    example torch.float16 for half the bytes; as they are if None. Weights that two layers share are written once.
-    Raises ValueError for a weight that is not finite, or would not be in that dtype.
+    record: a dictionary that JSON can hold, read back by `read_record`. dtype: what floating point numbers
+    are stored as, one of FLOATS, such as torch.float16 for half the bytes; as they are if None. Weights that
+    two layers share are written once. Raises ValueError for a weight that is not finite, or would not be in
+    that dtype.
     """
     with atomic_write(path) as part:
         write(own_tensors(model), part, record, dtype)
 
 
-def load_weights(model, name):
+def load_weights(model: nn.Module, name) -> nn.Module:
     """Put the weights of a file into a model, which keeps its dtype and device; return the model.
 
-    name: of weights that ship with the course, such as "translation_transformer", or the path of a .safetensors file.
-    Nothing changes in the model unless everything fits. Raises FileNotFoundError where there is no such file, and
-    ValueError, naming what is wrong, for a damaged file and for weights that are missing, too many, or of another shape.
-    A file that another program wrote has no checksum: it is taken if it is whole and fits.
+    name: of weights that ship with the course, such as "translation_transformer", or the path of a
+    .safetensors file. Nothing changes in the model unless everything fits. Raises FileNotFoundError where
+    there is no such file, and ValueError, naming what is wrong, for a damaged file and for weights that are
+    missing, too many, of another shape or kind, or too large for the model's dtype. A file that another
+    program wrote has no checksum: it is taken if it is whole and fits.
     """
     path = find(name)
-    fill(own_tensors(model), read_whole(path), f"{path.name} does not fit this {type(model).__name__}")
+    stored, _ = read_whole(path)
+    fill(own_tensors(model), stored, f"{path.name} does not fit this {type(model).__name__}")
     return model
 
 
-def read_record(name):
-    """What `save_weights` was told about the weights, a dictionary; the name is as in `load_weights`, and so are the errors."""
-    return json.loads(read(find(name))[1].get("record", "{}"))
+def read_record(name) -> dict:
+    """What `save_weights` was told about the weights; the name is as in `load_weights`, and so are the errors."""
+    path = find(name)
+    with opened(path) as file:
+        return record_of(file, path)
 
 
 def find(name):
@@ -53,6 +61,8 @@ def find(name):
 
 def write(tensors, part, record=None, dtype=None):
     """Write tensors by name, as `save_weights` does, to the path that `atomic_write` gives."""
+    if dtype not in (None, *FLOATS):
+        raise ValueError(f"dtype={dtype}: weights can be stored as {', '.join(map(str, FLOATS))}")
     stored = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     if dtype is not None:
         stored = {name: tensor.to(dtype) if tensor.is_floating_point() else tensor for name, tensor in stored.items()}
@@ -62,10 +72,11 @@ def write(tensors, part, record=None, dtype=None):
 
 
 @contextlib.contextmanager
-def atomic_write(path):
-    """A path to write to, which takes the place of another one when all is written: so that one is whole at any moment."""
+def atomic_write(path) -> Iterator[pathlib.Path]:
+    """Atomic: yields the path of a temporary file beside `path`, and renames it when the block has written it."""
     path = pathlib.Path(path)
     part = path.with_name(path.name + ".part")
+    part.unlink(missing_ok=True)                             # a link there would lead the writing elsewhere
     try:
         yield part
         os.replace(part, path)
@@ -73,38 +84,70 @@ def atomic_write(path):
         part.unlink(missing_ok=True)
 
 
+@contextlib.contextmanager
+def opened(path):
+    """A safetensors file, open; raises ValueError if it is none, or not whole."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            yield file
+    except SafetensorError as error:
+        raise ValueError(f"{path.name} is damaged, or no safetensors file: {error}") from error
+
+
+def record_of(file, path):
+    """The record of an open file, a dictionary, empty if it has none."""
+    try:
+        record = json.loads((file.metadata() or {}).get("record", "{}"))
+    except ValueError as error:
+        raise ValueError(f"{path.name} is damaged: its record is no JSON: {error}") from error
+    return record if isinstance(record, dict) else {}
+
+
+def read_shapes(path):
+    """By name, the shape of each tensor of a file; its numbers are not read. Raises ValueError if it is not whole."""
+    with opened(path) as file:
+        return {name: file.get_slice(name).get_shape() for name in file.keys()}
+
+
 def read_whole(path):
-    """The tensors of a file by name; raise ValueError if it is damaged, or a number is not finite."""
-    stored, metadata = read(path)
-    if metadata.get("checksum") not in (None, checksum(stored)):
+    """(tensors by name, record) of a file; raise ValueError if it is damaged, or a number is not finite."""
+    with opened(path) as file:
+        stored, record = {name: file.get_tensor(name) for name in sorted(file.keys())}, record_of(file, path)
+        expected = (file.metadata() or {}).get("checksum")
+    if expected not in (None, checksum(stored)):
         raise ValueError(f"{path.name} is damaged: its numbers are not the ones that were saved")
     check_finite(stored, path.name)
-    return stored
+    return stored, record
 
 
 def fill(wanted, stored, complaint):
     """Copy stored tensors into those of the same names; raise ValueError, and change nothing, unless all of them fit."""
-    troubles = {
-        "missing": [key for key in wanted if key not in stored],
-        "not in the model": [key for key in stored if key not in wanted],
-        "of another shape": [f"{key} (is {list(stored[key].shape)}, needs {list(wanted[key].shape)})"
-                             for key in wanted if key in stored and stored[key].shape != wanted[key].shape],
-    }
-    if any(troubles.values()):
-        found = "; ".join(f"{what}: {in_short(keys)}" for what, keys in troubles.items() if keys)
-        raise ValueError(f"{complaint}. {found[0].upper() + found[1:]}")
+    both = [name for name in wanted if name in stored]
+    refuse(complaint, {
+        "missing": [name for name in wanted if name not in stored],
+        "not in the model": [name for name in stored if name not in wanted],
+        "of another shape": [f"{name} (is {list(stored[name].shape)}, needs {list(wanted[name].shape)})"
+                             for name in both if stored[name].shape != wanted[name].shape],
+        "of another kind": [f"{name} (is {stored[name].dtype}, needs {wanted[name].dtype})"
+                            for name in both if not converts(stored[name].dtype, wanted[name].dtype)],
+    })
+    stored = {name: stored[name].to(tensor.dtype) for name, tensor in wanted.items()}
+    refuse(complaint, {"too large for the model's dtype": not_finite(stored)})
     with torch.no_grad():
-        for key, tensor in wanted.items():
-            tensor.copy_(stored[key])
+        for name, tensor in wanted.items():
+            tensor.copy_(stored[name])
 
 
-def read(path):
-    """(tensors, metadata) of a file; raise ValueError if it is not whole."""
-    try:
-        with safe_open(path, framework="pt") as file:
-            return {key: file.get_tensor(key) for key in sorted(file.keys())}, file.metadata() or {}
-    except SafetensorError as error:
-        raise ValueError(f"{path.name} is damaged, or no safetensors file: {error}") from error
+def converts(stored, wanted):
+    """Can numbers of one dtype stand for those of another? Floating point can; others only for themselves."""
+    return stored == wanted or (stored in FLOATS and wanted in FLOATS)
+
+
+def refuse(complaint, troubles):
+    """Raise ValueError if any of the lists of names has one."""
+    found = "; ".join(f"{what}: {in_short(names)}" for what, names in troubles.items() if names)
+    if found:
+        raise ValueError(f"{complaint}. {found[0].upper() + found[1:]}")
 
 
 def own_tensors(model):
@@ -123,11 +166,15 @@ def checksum(tensors):
     return digest.hexdigest()
 
 
-def check_finite(tensors, file):
-    """Raise ValueError where a weight is not a number, or infinite."""
-    bad = [name for name, tensor in tensors.items() if not tensor.isfinite().all()]
-    if bad:
+def check_finite(tensors: dict[str, Tensor], file):
+    """Raise ValueError where a weight is NaN or infinite."""
+    if bad := not_finite(tensors):
         raise ValueError(f"{file}: not finite: {in_short(bad)}")
+
+
+def not_finite(tensors):
+    """The names of the tensors with a NaN or an infinity, among those that weights may be."""
+    return [name for name, tensor in tensors.items() if tensor.dtype in FLOATS and not tensor.isfinite().all()]
 
 
 def in_short(names, most=3):

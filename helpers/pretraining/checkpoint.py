@@ -1,58 +1,79 @@
-"""A training run on disk, so that it can be stopped at any moment, or killed, and go on as if nothing had been."""
-import json
+"""A training run on disk: it can be stopped at any moment, or killed, and goes on as if nothing had been."""
+import pathlib
+import time
+from typing import TextIO
 
 import torch
-from safetensors.torch import save_file
+from torch import nn
 
-from helpers.pretrained.weights import atomic_write, read
-
-
-def everything(model, optimizer):
-    """By name, all that a step of Adam changes: each weight of the model, and the three tensors that Adam keeps for it, at 0."""
-    tensors = {}
-    for name, weight in model.named_parameters():
-        optimizer.state[weight] = {"step": torch.zeros((), device=weight.device),
-                                   "exp_avg": torch.zeros_like(weight), "exp_avg_sq": torch.zeros_like(weight)}
-        tensors |= {name: weight.detach()} | {f"{name}.{key}": tensor for key, tensor in optimizer.state[weight].items()}
-    return tensors
+from helpers.pretrained.weights import atomic_write, fill, read_record, read_whole, write
 
 
-def save_checkpoint(path, tensors, record, step, seconds):
-    """Write tensors to `path`, with the step and the seconds that they took; record: what makes this run another than others."""
-    with atomic_write(path) as part:
-        save_file(tensors, part, {"record": json.dumps(record), "step": str(step), "seconds": str(seconds)})
+class Checkpoint:
+    """All that a step of Adam changes, and the file that keeps it.
 
-
-def load_checkpoint(path, tensors, record):
-    """Put what `save_checkpoint` wrote, if anything, into tensors; return the seconds it took, 0 without a checkpoint.
-
-    Raises ValueError for a file that is damaged, and, by the name of what differs, for one of another run.
+    tensors: by name, each weight of the model, and the three tensors that Adam keeps for it, at 0 until
+    `load`. run: a dictionary of what makes this run another than others.
     """
-    if not path.exists():
-        return 0.0
-    stored, metadata = read(path)
-    before = json.loads(metadata.get("record", "{}"))
-    other = [f"{name} was {before.get(name)}, is {value}" for name, value in record.items() if before.get(name) != value]
-    if other or stored.keys() != tensors.keys():
-        raise ValueError(f"{path} is of another run: {'; '.join(other) or 'it holds other weights'}. "
-                         "Choose the same as then, or another folder")
-    for name, tensor in tensors.items():
-        tensor.copy_(stored[name])
-    return float(metadata["seconds"])
+
+    def __init__(self, path: pathlib.Path, model: nn.Module, optimizer: torch.optim.Adam, run: dict):
+        self.path, self.run, self.tensors = path, run, {}
+        self.seconds, self.started = 0.0, time.time()                      # of the runs before; of this one
+        for name, weight in model.named_parameters():
+            optimizer.state[weight] = {"step": torch.zeros((), device=weight.device),
+                                       "exp_avg": torch.zeros_like(weight), "exp_avg_sq": torch.zeros_like(weight)}
+            self.tensors[name] = weight.detach()
+            self.tensors |= {f"{name}.{key}": tensor for key, tensor in optimizer.state[weight].items()}
+
+    def step(self) -> int:
+        """How many steps the tensors have had."""
+        return int(next(tensor for name, tensor in self.tensors.items() if name.endswith(".step")))
+
+    def all_seconds(self) -> float:
+        """What the steps took, those of the runs before included."""
+        return self.seconds + time.time() - self.started
+
+    def save(self) -> None:
+        """Write the tensors. Raises ValueError, and leaves the file as it is, if one of them is not finite."""
+        with atomic_write(self.path) as part:
+            write(self.tensors, part, {"run": self.run, "step": self.step(), "seconds": self.all_seconds()})
+
+    def load(self) -> None:
+        """Put what `save` wrote, if anything, into the tensors.
+
+        Raises ValueError for a file that is damaged, and, by the name of what differs, for one of another
+        run; then no tensor changes.
+        """
+        if not self.path.exists():
+            return
+        stored, record = read_whole(self.path)
+        kinds = {"run": dict, "step": int, "seconds": (int, float)}
+        missing = [name for name, kind in kinds.items() if not isinstance(record.get(name), kind)]
+        if missing:
+            raise ValueError(f"{self.path} is damaged, or no checkpoint: it does not say {', '.join(missing)}")
+        before = record["run"]
+        other = [f"{name} was {before.get(name)}, is {value}" for name, value in self.run.items()
+                 if before.get(name) != value]
+        if other:
+            raise ValueError(f"{self.path} is of another run: {'; '.join(other)}. "
+                             "Choose the same as then, or another folder")
+        fill(self.tensors, stored, f"{self.path} is damaged")
+        self.seconds = float(record["seconds"])
 
 
-def standing(path):
+def standing(path: pathlib.Path) -> str:
     """A sentence that says from where a run goes on."""
     if not path.exists():
         return f"There is no checkpoint at {path} yet."
     try:
-        return f"{path} is the checkpoint of step {read(path)[1].get('step')}: the command that wrote it goes on from there."
-    except ValueError:
+        step = read_record(path)["step"]
+        return f"{path} is the checkpoint of step {step}: the command that wrote it goes on from there."
+    except (ValueError, KeyError):
         return f"{path} is no checkpoint to go on from."
 
 
-def open_log(path, columns, step):
-    """A file of comma-separated values, open to write on from a step: what stands there of later ones will be made again."""
+def open_log(path: pathlib.Path, columns: list[str], step: int) -> TextIO:
+    """A file of comma-separated values, open to write on from a step; rows of later steps are taken out."""
     rows = [line.split(",") for line in path.read_text().splitlines()[1:]] if path.exists() else []
     rows = [row for row in rows if len(row) == len(columns) and int(row[0]) <= step]
     with atomic_write(path) as part:

@@ -1,11 +1,14 @@
-"""Pretrains a small BERT, and goes on from its last checkpoint when started again: python -m helpers.pretraining --out FOLDER
+"""Pretrains a small BERT, and goes on from its last checkpoint when started again.
 
-In several processes: torchrun --standalone --nproc-per-node 2 -m helpers.pretraining --out FOLDER; on several hosts, on each of them,
-with --nnodes 2 --rdzv-id 1 --rdzv-backend c10d --rdzv-endpoint HOST:29400 in place of --standalone. They train what one process
-would have trained, from the same batches, and the first of them alone reads and writes FOLDER: checkpoint.safetensors and log.csv
-while it goes on; at the end the model, vocab.txt and training.json. When one of them dies, torchrun stops the others: start again.
-With --max-restarts 9 it does that by itself, if TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 is set: without that, new processes may look
-for dead ones, as of torch 2.13.
+python -m helpers.pretraining --out FOLDER
+
+In several processes: torchrun --standalone --nproc-per-node 2 -m helpers.pretraining --out FOLDER; on several
+hosts, on each of them, with --nnodes 2 --rdzv-id 1 --rdzv-backend c10d --rdzv-endpoint HOST:29400 in place of
+--standalone. They train what one process would have trained, from the same batches, and the first of them
+alone reads and writes FOLDER: checkpoint.safetensors and log.csv while it goes on; at the end the model,
+vocab.txt and training.json. When one of them dies, torchrun stops the others: start again. With
+--max-restarts 9 it does that by itself, if TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 is set: without that, new
+processes may look for dead ones, as of torch 2.13.
 """
 import argparse
 import contextlib
@@ -21,21 +24,23 @@ import zlib
 
 import torch
 from safetensors import SafetensorError
+from tokenizers import Tokenizer
 from tqdm.auto import tqdm
 
 from helpers.bert import Bert, BertForPretraining
+from helpers.data import wikitext
 from helpers.data.documentation import load_paragraphs
-from helpers.data.wikitext import load_wikitext
 from helpers.pretrained.format import save_bert
 from helpers.pretrained.weights import atomic_write, save_weights
-from helpers.pretraining.checkpoint import everything, load_checkpoint, open_log, save_checkpoint, standing
-from helpers.pretraining.distributed import processes, together, train_step
-from helpers.pretraining.objectives import SentencePairs, evaluate, pretraining_batches, unigram_loss
+from helpers.pretraining.checkpoint import Checkpoint, open_log, standing
+from helpers.pretraining.distributed import processes, together
+from helpers.pretraining.objectives import evaluate, pretraining_batches, sentence_pairs, unigram_loss
+from helpers.pretraining.step import step_losses
 from helpers.text import read_wordpiece, save_wordpiece, train_wordpiece
-from helpers.training import one_cycle
+from helpers.training import check_whole, one_cycle, train
 
 CHECKPOINT = "checkpoint.safetensors"
-COLUMNS = ["step", "loss", "masked_word_loss", "next_sentence_loss", "held_out_masked_word_loss", "held_out_accuracy"]
+COLUMNS = ["step", "loss", "mlm_loss", "nsp_loss", "validation_mlm_loss", "validation_nsp_accuracy"]
 
 
 @dataclasses.dataclass
@@ -54,86 +59,116 @@ class Options:
     bf16: bool = False                                                  # on a GPU
 
 
-def pretrain(known, held_out, tokenizer, out, save_every=500, **options):
-    """Train on known paragraphs, try on held_out ones, keep all in the folder `out`; return the trained BertForPretraining.
+def pretrain(train_set: list[list[str]], validation_set: list[list[str]], tokenizer: Tokenizer, out,
+             save_every: int = 500, **options) -> BertForPretraining:
+    """Train on paragraphs, validate on others, keep all in the folder `out`; return the model.
 
-    known, held_out: lists of two or more sentences each. options: see Options. A checkpoint that lies in `out` is gone on from;
-    every save_every steps a new one takes its place. Raises ValueError for a checkpoint of another run, for options that do not
-    go together and for a loss that is not finite; OSError where `out` cannot be written.
+    train_set, validation_set: lists of paragraphs, each a list of two or more sentences. options: see
+    Options. A checkpoint that lies in `out` is gone on from; every save_every steps a new one takes its
+    place. Raises ValueError for a checkpoint of another run, for options that do not go together and for a
+    loss that is not finite; OSError where `out` cannot be written.
     """
-    options, out, started = Options(**options), pathlib.Path(out), time.time()
-    known, held_out = (SentencePairs([[found.ids for found in tokenizer.encode_batch(sentences, add_special_tokens=False)]
-                                      for sentences in paragraphs]) for paragraphs in (known, held_out))
-    text = zlib.crc32(repr((known.real, held_out.real)).encode())
-    record = dataclasses.asdict(options) | {"vocab_size": tokenizer.get_vocab_size(), "text": text}
+    options, out = Options(**options), pathlib.Path(out)
+    pairs, others = sentence_pairs(train_set, tokenizer), sentence_pairs(validation_set, tokenizer)
+    size = math.ceil(min(len(others.real), 2048) / 64)
+    validation = list(pretraining_batches(others, tokenizer, 64, size, options.max_len))
+    run = dataclasses.asdict(options) | {"vocab_size": tokenizer.get_vocab_size(),
+                                         "text": zlib.crc32(repr((pairs.real, others.real)).encode())}
     with processes() as (rank, world, device):
-        check(options, save_every, world, len(known.real), device)
-        torch.manual_seed(options.seed)
-        model = BertForPretraining(Bert(record["vocab_size"], options.width, options.heads, 4 * options.width, options.layers,
-                                        options.max_len, dropout=options.dropout, norm=options.norm)).to(device)
+        check(options, save_every, world, len(pairs.real), device)
+        model = new_model(options, run["vocab_size"]).to(device)
         optimizer, schedule = torch.optim.Adam(model.parameters(), fused=True), one_cycle(options.steps, warm=0.1)
-        tensors = everything(model, optimizer)
+        checkpoint = Checkpoint(out / CHECKPOINT, model, optimizer, run)
         if rank == 0:
-            if (out / "model.safetensors").exists() and not (out / CHECKPOINT).exists():
-                raise ValueError(f"{out} holds a model, and no checkpoint to go on from: it would be lost, so take another folder")
-            out.mkdir(parents=True, exist_ok=True)
-            started -= load_checkpoint(out / CHECKPOINT, tensors, record)
-        parallel = together(model, tensors, record) if world > 1 else model
-        first = int(next(iter(optimizer.state.values()))["step"])
-        trials = list(pretraining_batches(held_out, tokenizer, 64, math.ceil(min(len(held_out.real), 2048) / 64), options.max_len))
-        batches = zip(range(first, options.steps), batches_from(first, known, tokenizer, options))
-        bar = tqdm(batches, initial=first, total=options.steps, unit="step", disable=rank > 0)
-        began = time.perf_counter()
-        with open_log(out / "log.csv", COLUMNS, first) if rank == 0 else contextlib.nullcontext() as log:
-            for step, batch in bar:
-                torch.manual_seed(zlib.crc32(f"{options.seed} {step} {rank}".encode()))              # dropout, resumed or not
-                losses = train_step(parallel, optimizer, batch, options.lr * schedule(step), rank, world, options.bf16)
-                if rank == 0:
-                    bar.set_postfix(loss=f"{sum(losses):.3f}", refresh=False)
-                    done = step + 1
-                    save = done % save_every == 0 or done == options.steps
-                    print(done, sum(losses), *losses, *(validate(model, trials) if save else ("", "")), sep=",", file=log)
-                    if save:
-                        save_checkpoint(out / CHECKPOINT, tensors, record, done, time.time() - started)
+            open_folder(out)
+            checkpoint.load()
+        parallel = together(model, checkpoint.tensors, run) if world > 1 else model
+        first, began, loss_fn = checkpoint.step(), time.perf_counter(), StepLoss(rank, world, options.bf16)
+        keep = journal(out, checkpoint, options.steps, save_every, loss_fn, lambda: evaluate(model, validation))
+        with keep if rank == 0 else contextlib.nullcontext() as watch:
+            train(parallel, batches_from(first, pairs, tokenizer, options, rank), loss_fn, options.lr,
+                  lambda step: schedule(first + step), clip=1.0, watch=watch, optimizer=optimizer)
         if rank == 0:
+            loss, accuracy = evaluate(model, validation)
             speed = (options.steps - first) * options.batch_size / (time.perf_counter() - began)
-            loss, accuracy = validate(model, trials)
-            finish(model, tokenizer, out, record | {
-                "held_out_pairs": sum(len(batch[0]) for batch in trials), "held_out_masked_word_loss": loss,
-                "unigram_loss": unigram_loss(known, trials, record["vocab_size"]), "held_out_accuracy": accuracy,
-                "seconds": round(time.time() - started), "pairs_a_second": round(speed, 1),          # since the last start
-                "processes": world, "device": device.type,
+            finish(model, tokenizer, out, run | {
+                "validation_pairs": sum(len(batch[0]) for batch in validation), "validation_mlm_loss": loss,
+                "unigram_loss": unigram_loss(pairs, validation, run["vocab_size"]),
+                "validation_nsp_accuracy": accuracy, "seconds": round(checkpoint.all_seconds()),
+                "pairs_a_second": round(speed, 1), "processes": world, "device": device.type,     # since this start
                 "python": sys.version.split()[0], "torch": torch.__version__})
-    return model.eval()
+    return model
 
 
-def batches_from(step, pairs, tokenizer, options):
-    """Batches without end from that of a step on, none smaller than the others. Each pass has its seed: so none is made in vain."""
-    in_a_pass, size = len(pairs.real) // options.batch_size, options.batch_size
-    for number in itertools.count(step // in_a_pass):
-        batches = pretraining_batches(pairs, tokenizer, size, math.ceil(len(pairs.real) / size), options.max_len,
-                                      1_000_003 * options.seed + number)
-        yield from itertools.islice((batch for batch in batches if len(batch[0]) == size), step % in_a_pass, None)
-        step = 0
+def new_model(options, vocab_size):
+    """The model of a run before its first step, which the seed decides."""
+    torch.manual_seed(options.seed)
+    bert = Bert(vocab_size, options.width, options.heads, 4 * options.width, options.layers, options.max_len,
+                dropout=options.dropout, norm=options.norm)
+    return BertForPretraining(bert)
+
+
+class StepLoss:
+    """What `train` calls as loss_fn; parts: both losses of the last step, [2]."""
+
+    def __init__(self, rank, world, bf16):
+        self.rank, self.world, self.bf16 = rank, world, bf16
+
+    def __call__(self, model, *batch):
+        self.parts = step_losses(model, batch, self.rank, self.world, self.bf16)
+        return self.parts.sum()
+
+
+@contextlib.contextmanager
+def journal(out, checkpoint, steps, save_every, loss_fn, validate):
+    """What `train` calls after each step: it writes log.csv and, every save_every steps, validates and saves."""
+    first = checkpoint.step()
+    with open_log(out / "log.csv", COLUMNS, first) as log, tqdm(initial=first, total=steps, unit="step") as bar:
+        def watch(taken, loss, _):
+            step = first + taken
+            save = step % save_every == 0 or step == steps
+            print(step, loss, *loss_fn.parts.tolist(), *(validate() if save else ("", "")), sep=",", file=log)
+            if save:
+                checkpoint.save()
+            bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
+            bar.update()
+        yield watch
+
+
+def batches_from(step, pairs, tokenizer, options, rank=0):
+    """The batches of a run from a step on, all of one size; each pass has a seed.
+
+    Before each, torch's generator gets a seed for the step and the process: dropout is the same after a
+    restart.
+    """
+    size, in_a_pass = options.batch_size, len(pairs.real) // options.batch_size
+    while step < options.steps:
+        number, skipped = divmod(step, in_a_pass)
+        seed, all_groups = 1_000_003 * options.seed + number, math.ceil(len(pairs.real) / size)
+        batches = pretraining_batches(pairs, tokenizer, size, all_groups, options.max_len, seed)
+        full = (batch for batch in batches if len(batch[0]) == size)
+        for batch in itertools.islice(full, skipped, skipped + options.steps - step):
+            torch.manual_seed(zlib.crc32(f"{options.seed} {step} {rank}".encode()))
+            yield batch
+            step += 1
 
 
 def check(options, save_every, world, pairs, device):
     """Raise ValueError for what would fail later, or train something else than was meant."""
-    if min(options.steps, save_every) < 1:
-        raise ValueError(f"steps={options.steps}, save_every={save_every}: both need to be at least 1")
+    check_whole(steps=options.steps, save_every=save_every)
     if not world <= options.batch_size <= pairs:
-        raise ValueError(f"batch_size={options.batch_size}: each of {world} processes needs a pair, and there are {pairs}")
+        raise ValueError(f"batch_size={options.batch_size}: each of {world} processes needs a pair, "
+                         f"and there are {pairs}")
     if options.bf16 and device.type != "cuda":
         raise ValueError("bf16 is for a GPU, and there is none here: leave it out")
 
 
-def validate(model, batches):
-    """What `evaluate` finds, without dropout."""
-    device = next(model.parameters()).device
-    model.eval()
-    scores = evaluate(model, ([tensor.to(device) for tensor in batch] for batch in batches))
-    model.train()
-    return scores
+def open_folder(out):
+    """Make the folder of a run. Raises ValueError where it holds a model and no checkpoint."""
+    if (out / "model.safetensors").exists() and not (out / CHECKPOINT).exists():
+        raise ValueError(f"{out} holds a model, and no checkpoint to go on from: it would be lost, "
+                         "so take another folder")
+    out.mkdir(parents=True, exist_ok=True)
 
 
 def finish(model, tokenizer, out, record):
@@ -147,42 +182,67 @@ def finish(model, tokenizer, out, record):
         path.write_text(json.dumps(record, indent=2) + "\n")
 
 
-def hold_out(paragraphs, share=0.05):
-    """(known, held out): a paragraph's own first sentence decides which it is, so that it is the same one on every machine."""
+def hold_out(paragraphs: list[list[str]], share: float = 0.05) -> tuple[list[list[str]], list[list[str]]]:
+    """(train, validation): a checksum of each paragraph's first sentence decides, the same on every machine."""
     held = [zlib.crc32(sentences[0].encode()) < share * 2**32 for sentences in paragraphs]
     return [p for p, out in zip(paragraphs, held) if not out], [p for p, out in zip(paragraphs, held) if out]
 
 
-def read_paragraphs(path):
-    """The paragraphs of a text file, lists of two or more sentences: one on each line, an empty line between paragraphs."""
-    blocks = re.split(r"\n\s*\n", path.read_text(encoding="utf-8"))
+def read_text(path: pathlib.Path) -> list[list[str]]:
+    """The paragraphs of a text file, lists of two or more sentences.
+
+    Either one sentence on each line and an empty line between paragraphs, or, where the first line with words
+    is a heading " = Title = ", the layout of WikiText: one paragraph on each line, spaces around punctuation.
+    """
+    text = path.read_text(encoding="utf-8")
+    if re.match(r"\s*= .+ = *\n", text):
+        return wikitext.read_paragraphs(text)
+    blocks = re.split(r"\n\s*\n", text)
     paragraphs = [[line.strip() for line in block.splitlines() if line.strip()] for block in blocks]
     return [sentences for sentences in paragraphs if len(sentences) > 1]
 
 
-def main():
-    """Read the options and the text, and pretrain."""
+def load_text(corpus, text, validation, also):
+    """(train, validation): the paragraphs that the options of the command line name."""
+    if corpus == "wikitext-2" and not text:
+        return wikitext.load_wikitext(corpus)
+    paragraphs = read_text(text) if text else load_paragraphs(also)
+    return (paragraphs, read_text(validation)) if validation else hold_out(paragraphs)
+
+
+def arguments():
+    """What the command line says, a dictionary."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", required=True, type=pathlib.Path, help="the folder to write to, and to go on from")
     parser.add_argument("--corpus", choices=["documentation", "wikitext-2"], default="documentation")
-    parser.add_argument("--text", type=pathlib.Path, metavar="FILE", help="a text of your own in place of the corpus: a sentence a "
-                                                                          "line, an empty line between paragraphs")
-    parser.add_argument("--also", nargs="*", default=[], metavar="LIBRARY", help="installed ones to read the documentation of too")
+    parser.add_argument("--text", type=pathlib.Path, metavar="FILE", help="a text of your own in place of the "
+                        "corpus: a sentence a line, an empty line between paragraphs; or as WikiText has it")
+    parser.add_argument("--validation", type=pathlib.Path, metavar="FILE", help="a text to validate on; without "
+                        "it about every twentieth paragraph of the other")
+    parser.add_argument("--also", nargs="*", default=[], metavar="LIBRARY",
+                        help="installed ones to read the documentation of too")
     parser.add_argument("--vocab", help="a vocab.txt; learned from the text if not given")
     parser.add_argument("--vocab-size", type=int, default=8000, help="of the vocabulary that is learned")
     parser.add_argument("--save-every", type=int, default=500, help="steps from one checkpoint to the next")
     for field in dataclasses.fields(Options):
         kind = {"action": "store_true"} if field.type is bool else {"type": field.type, "default": field.default}
         parser.add_argument("--" + field.name.replace("_", "-"), **kind, help=f"default: {field.default}")
-    given = vars(parser.parse_args())
-    out, corpus, text, also, vocab, vocab_size = map(given.pop, ("out", "corpus", "text", "also", "vocab", "vocab_size"))
+    given = parser.parse_args()
+    if given.validation and not given.text:
+        parser.error("--validation goes with --text")
+    return vars(given)
+
+
+def main() -> None:
+    """Read the options and the text, and pretrain."""
+    given = arguments()
+    texts = [given.pop(name) for name in ("corpus", "text", "validation", "also")]
+    out, vocab, vocab_size = map(given.pop, ("out", "vocab", "vocab_size"))
     try:
-        if text:
-            known, held_out = hold_out(read_paragraphs(text))
-        else:
-            known, held_out = hold_out(load_paragraphs(also)) if corpus == "documentation" else load_wikitext(corpus)
-        tokenizer = read_wordpiece(vocab) if vocab else train_wordpiece(itertools.chain.from_iterable(known), vocab_size)
-        pretrain(known, held_out, tokenizer, out, **given)
+        train_set, validation_set = load_text(*texts)
+        sentences = itertools.chain.from_iterable(train_set)
+        tokenizer = read_wordpiece(vocab) if vocab else train_wordpiece(sentences, vocab_size)
+        pretrain(train_set, validation_set, tokenizer, out, **given)
     except (KeyboardInterrupt, OSError, ValueError, ImportError, SafetensorError) as error:
         sys.exit(f"{str(error) or 'stopped'}\n{standing(out / CHECKPOINT)}")
 

@@ -16,11 +16,11 @@ from helpers.bert import Bert, BertForPretraining
 from helpers.data.documentation import load_paragraphs
 from helpers.data.wikitext import load_wikitext
 from helpers.pretrained.format import load_tokenizer
-from helpers.pretraining.objectives import SentencePairs, pretraining_batches, pretraining_loss
+from helpers.pretrained.weights import SHIPPED
+from helpers.pretraining.objectives import pretraining_batches, pretraining_loss, sentence_pairs
 from helpers.pretraining.run import pretrain
 from helpers.text import PAD, train_wordpiece
 from helpers.training import train
-from tests.notebooks import ROOT
 
 WIDTH, HEADS, LAYERS, LENGTH, BATCH, HIDDEN = 128, 2, 2, 64, 512, 10
 OURS = 64                                                               # pairs in a batch of ours
@@ -60,9 +60,9 @@ def padded(batch):
 def test_pairs_a_second(faster, take_turns):
     """A model of the same size, trained as the course does: pairs of like length together, and therefore little padding; scores for
     hidden words alone; fused attention, which the lack of dropout allows; smaller batches."""
-    tokenizer = load_tokenizer(ROOT / "helpers" / "weights" / "bert")
+    tokenizer = load_tokenizer(SHIPPED / "bert")
     paragraphs = random.Random(0).sample(load_paragraphs(), 3000)
-    pairs = SentencePairs([[found.ids for found in tokenizer.encode_batch(some, add_special_tokens=False)] for some in paragraphs])
+    pairs = sentence_pairs(paragraphs, tokenizer)
     ours = list(pretraining_batches(pairs, tokenizer, OURS, len(pairs.real) // OURS, LENGTH))
     random.Random(0).shuffle(ours)
     together = [tuple(map(list, zip(*map(padded, ours[i:i + BATCH // OURS])))) for i in range(0, len(ours), BATCH // OURS)]
@@ -79,12 +79,12 @@ def test_pairs_a_second(faster, take_turns):
 
 
 def test_wikitext(tmp_path, read_or_skip, figure):
-    known, held_out = read_or_skip(load_wikitext, "wikitext-2")
-    tokenizer = train_wordpiece(itertools.chain.from_iterable(known), 8000)
-    pretrain(known, held_out, tokenizer, tmp_path, save_every=10_000, layers=2, width=64, heads=4, norm="pre", dropout=0.0,
-             batch_size=16, steps=6000, lr=2.5e-3)
+    train_set, validation_set = read_or_skip(load_wikitext, "wikitext-2")
+    tokenizer = train_wordpiece(itertools.chain.from_iterable(train_set), 8000)
+    pretrain(train_set, validation_set, tokenizer, tmp_path, save_every=10_000, layers=2, width=64, heads=4, norm="pre",
+             dropout=0.0, batch_size=16, steps=6000, lr=2.5e-3)
     record = json.loads((tmp_path / "training.json").read_text())
-    loss, unigram, accuracy = (record[key] for key in ("held_out_masked_word_loss", "unigram_loss", "held_out_accuracy"))
+    loss, unigram, accuracy = (record[key] for key in ("validation_mlm_loss", "unigram_loss", "validation_nsp_accuracy"))
     figure("WikiText-2, 2 layers, 64 wide, 6,000 steps of 16 pairs: nats a hidden word", [loss],
            {"by frequency alone": [unigram], "printed in Dive into Deep Learning (50 steps, a mean over all places)": "5.885",
             "its setting, with the mean over the hidden words": "about 6.5 where the frequencies give 6.4"})

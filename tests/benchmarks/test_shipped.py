@@ -9,7 +9,7 @@ from statistics import mean
 from helpers.data.documentation import load_paragraphs
 from helpers.pretrained.format import load_bert, load_tokenizer
 from helpers.pretrained.weights import SHIPPED, read_record
-from helpers.pretraining.objectives import SentencePairs, evaluate, pretraining_batches, unigram_loss
+from helpers.pretraining.objectives import evaluate, pretraining_batches, sentence_pairs, unigram_loss
 from helpers.pretraining.run import hold_out
 
 TRANSLATORS = {"transformer": "Transformer", "bahdanau": "Bahdanau's attention", "none": "no attention"}
@@ -25,26 +25,25 @@ def test_translators(figure):
            {name: records[kind]["bleu"] for kind, name in names.items()}, how=f"3 seeds, {mean(seconds):.0f} s of one core each")
 
 
-def second_text_alone(known, held_out):
+def second_text_alone(pairs, others):
     """The share of pairs told right by whether a second text begins as real ones do: with which piece, one added to each count."""
-    real, every = Counter(second[0] for _, second in known.real), Counter(sentence[0] for sentence in known.sentences)
-    return mean(((real[second[0]] + 1) / len(known.real) > (every[second[0]] + 1) / len(known.sentences)) == is_next
-                for number in range(10) for _, second, is_next in held_out.one_pass(number))
+    real, every = Counter(second[0] for _, second in pairs.real), Counter(sentence[0] for sentence in pairs.sentences)
+    return mean(((real[second[0]] + 1) / len(pairs.real) > (every[second[0]] + 1) / len(pairs.sentences)) == is_next
+                for number in range(10) for _, second, is_next in others.one_pass(number))
 
 
 def test_bert(figure):
     """On the held-out paragraphs of what the course installs, which are not those of the record alone."""
     folder = SHIPPED / "bert"
     model, tokenizer = load_bert(folder), load_tokenizer(folder)
-    known, held_out = (SentencePairs([[found.ids for found in tokenizer.encode_batch(some, add_special_tokens=False)]
-                                      for some in paragraphs]) for paragraphs in hold_out(load_paragraphs()))
-    batches = list(pretraining_batches(held_out, tokenizer, 64, 32, max_len=128, seed=1))
+    pairs, others = (sentence_pairs(paragraphs, tokenizer) for paragraphs in hold_out(load_paragraphs()))
+    batches = list(pretraining_batches(others, tokenizer, 64, 32, max_len=128, seed=1))
     loss, accuracy = evaluate(model, batches)
     how = f"trained {json.loads((folder / 'training.json').read_text())['seconds']:,} s"
     figure("BERT, 4 layers, 128 wide, held-out paragraphs: nats a hidden word", [loss],
-           {"by frequency alone": [unigram_loss(known, batches, tokenizer.get_vocab_size())]}, how=how)
+           {"by frequency alone": [unigram_loss(pairs, batches, tokenizer.get_vocab_size())]}, how=how)
     figure("the same: % of next sentences told right", [100 * accuracy],
-           {"from the second text alone": [100 * second_text_alone(known, held_out)]}, how=how)
+           {"from the second text alone": [100 * second_text_alone(pairs, others)]}, how=how)
     assert accuracy > 0.7
 
 

@@ -9,9 +9,9 @@ import random
 import signal
 import sys
 
-from helpers import pretrain as script
-from helpers.pretraining.distributed import train_step
+from helpers.pretraining import run as script
 from helpers.pretraining.run import hold_out, pretrain
+from helpers.pretraining.step import step_losses
 from helpers.text import train_wordpiece
 
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)                      # on Windows, SIGTERM cannot be caught either
@@ -25,23 +25,23 @@ def paragraphs(number=40, seed=0):
     return [[" ".join(rng.choices(WORDS, k=rng.randint(3, 9))) + "." for _ in range(rng.randint(2, 4))] for _ in range(number)]
 
 
-KNOWN, HELD_OUT = hold_out(paragraphs(), share=0.2)
-TOKENIZER = train_wordpiece(itertools.chain.from_iterable(KNOWN), 90)
+TRAIN, VALIDATION = hold_out(paragraphs(), share=0.2)
+TOKENIZER = train_wordpiece(itertools.chain.from_iterable(TRAIN), 90)
 
 
-def run(out, save_every=5, known=KNOWN, **options):
+def run(out, save_every=5, train_set=TRAIN, **options):
     """All that `main` does, on the tiny text."""
-    return pretrain(known, HELD_OUT, TOKENIZER, out, save_every, **TINY | options)
+    return pretrain(train_set, VALIDATION, TOKENIZER, out, save_every, **TINY | options)
 
 
 def mortal(call, death):
-    """A `train_step` that calls `death` in place of the step of this number, counted from 0."""
+    """A `step_losses` that is `death` in place of the step of this number, counted from 0."""
     calls = itertools.count()
 
     def step(*args):
         if next(calls) == call:
-            death()
-        return train_step(*args)
+            return death()
+        return step_losses(*args)
 
     return step
 
@@ -49,5 +49,5 @@ def mortal(call, death):
 if __name__ == "__main__":
     folder, rank, step, dropout = sys.argv[1:]
     if rank in ("all", os.environ.get("RANK", "0")):
-        script.train_step = mortal(int(step), lambda: os.kill(os.getpid(), KILL))
+        script.step_losses = mortal(int(step), lambda: os.kill(os.getpid(), KILL))
     run(pathlib.Path(folder), dropout=float(dropout))

@@ -8,9 +8,10 @@ from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 
 from helpers.bert import Bert, BertForPretraining
+from helpers.pretrained import format as pretrained_format
 from helpers.pretrained.format import load_bert, load_tokenizer, save_bert
 from helpers.pretrained.weights import read_record
-from helpers.text import SPECIAL, read_wordpiece, train_wordpiece
+from helpers.text import BERT_SPECIAL, read_wordpiece, train_wordpiece
 from reference import SIZES, batch, reference, transformers
 
 KINDS = {"BertModel": (True, False, False), "BertForMaskedLM": (False, True, False),
@@ -46,7 +47,7 @@ def answers(model):
 
 
 def parts(model):
-    return model.bert.pooler is not None, model.mlm_head is not None, model.next_sentence is not None
+    return model.bert.pooler is not None, model.mlm_head is not None, model.nsp_head is not None
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -115,7 +116,8 @@ def test_half_precision_is_read_into_float32(folder, published, dtype):
     (lambda t: t.pop("cls.predictions.bias"), "Missing: cls.predictions.bias$"),
     (lambda t: t.pop("cls.seq_relationship.weight"), "Missing: cls.seq_relationship.weight$"),
     (lambda t: t.update({"classifier.weight": torch.zeros(2, 24)}), "Not in the model: classifier.weight$"),
-    (lambda t: t.update({"bert.encoder.layer.3.output.dense.bias": torch.zeros(24)}), "Not in the model: bert.encoder.layer.3"),
+    (lambda t: t.update({"bert.encoder.layer.3.output.dense.bias": torch.zeros(24)}), "num_hidden_layers is 3, but 4 in model"),
+    (lambda t: t.update({"bert.encoder.layer.2.more": torch.zeros(24)}), "Not in the model: bert.encoder.layer.2.more$"),
     (lambda t: t.update({"bert.pooler.dense.weight": torch.zeros(24, 23)}),
      r"Of another shape: bert.pooler.dense.weight \(is \[24, 23\], needs \[24, 24\]\)"),
     (lambda t: t.update({"cls.seq_relationship.bias": torch.tensor(0.0)}), r"seq_relationship.bias \(is \[\], needs \[2\]\)"),
@@ -125,6 +127,9 @@ def test_half_precision_is_read_into_float32(folder, published, dtype):
     (lambda t: t.update({"bert.embeddings.LayerNorm.gamma": torch.ones(24)}), "bert.embeddings.LayerNorm.weight is there twice"),
     (lambda t: t.update({"embeddings.word_embeddings.weight": torch.ones(101, 24)}), f"{WORDS} is there twice"),
     (lambda t: t.update({"bert.pooler.dense.weight": torch.zeros(24, 24, dtype=torch.int8)}), "pooler.dense.weight is torch.int8"),
+    (lambda t: t.update({"bert.pooler.dense.weight": torch.zeros(24, 24).to(torch.float8_e5m2)}), "is torch.float8_e5m2"),
+    (lambda t: t.update({"bert.pooler.dense.bias": torch.full((24,), 1e300, dtype=torch.float64)}),
+     "Too large.*: bert.pooler.dense.bias"),
     (lambda t: t.update({"bert.pooler.dense.bias": torch.full((24,), torch.inf)}), "not finite: bert.pooler.dense.bias"),
 ])
 def test_weights_that_do_not_fit_are_named(folder, published, change, words):
@@ -162,16 +167,37 @@ def test_a_damaged_file_is_refused(folder, damage):
     ({"num_attention_heads": 5}, "d_model=24 does not divide into num_heads=5"),
     ({"layer_norm_eps": "small"}, "layer_norm_eps is 'small', but needs to be a number from 0 to 1"),
     ({"layer_norm_eps": -1e-12}, "layer_norm_eps is -1e-12"), ({"hidden_dropout_prob": 2}, "hidden_dropout_prob is 2"),
-    ({"hidden_size": 30}, "Of another shape: bert.embeddings.word_embeddings.weight"),
-    ({"num_hidden_layers": 2}, "Not in the model: bert.encoder.layer.2"),
-    ({"num_hidden_layers": 4}, "Missing: bert.encoder.layer.3"),
-    ({"max_position_embeddings": 13}, r"position_embeddings.weight \(is \[12, 24\], needs \[13, 24\]\)"),
+    ({"hidden_size": 30}, "hidden_size is 30, but 24 in model.safetensors$"),
+    ({"num_hidden_layers": 2}, "num_hidden_layers is 2, but 3 in model.safetensors$"),
+    ({"max_position_embeddings": 13}, "max_position_embeddings is 13, but 12 in model"),
+    ({"type_vocab_size": 3, "vocab_size": 102}, "vocab_size is 102, but 101 in .*; type_vocab_size is 3, but 2 in"),
+    ({"intermediate_size": 41}, "intermediate_size is 41, but 40 in model"),
 ])
 def test_another_kind_of_model_is_refused_by_name(folder, published, change, words):
     write(folder, published[0], published[1] | change)
     with pytest.raises(ValueError, match=words) as error:
         load_bert(folder)
     assert "config.json" in str(error.value) or "does not divide" in words
+
+
+@pytest.mark.parametrize("size", ["vocab_size", "hidden_size", "num_hidden_layers", "intermediate_size",
+                                  "max_position_embeddings", "type_vocab_size"])
+def test_nothing_is_built_of_a_size_that_the_weights_do_not_have(folder, published, monkeypatch, size):
+    write(folder, published[0], published[1] | {size: 3 * 10**5})
+    monkeypatch.setattr(pretrained_format, "Bert", lambda **sizes: pytest.fail("it is built"))
+    monkeypatch.setattr(pretrained_format, "read_whole", lambda path: pytest.fail("its numbers are read"))
+    with pytest.raises(ValueError, match=f"config.json: {size} is 300000, but"):
+        load_bert(folder)
+
+
+@pytest.mark.parametrize("change", [
+    lambda t: t.pop(WORDS), lambda t: t.update({WORDS: torch.zeros(())}), lambda t: t.clear() or t.update(a=torch.zeros(1))])
+def test_weights_without_what_shows_the_sizes_are_refused(folder, published, change):
+    tensors = dict(published[0])
+    change(tensors)
+    write(folder, tensors, published[1])
+    with pytest.raises(ValueError, match=f"Missing as a matrix: .*{WORDS}"):
+        load_bert(folder)
 
 
 @pytest.mark.parametrize("key", ["vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size",
@@ -263,6 +289,18 @@ def test_what_is_saved_is_read_by_both(tmp_path, tokenizer, kind):
         assert_close(our_following, theirs_follow.flip(1), atol=1e-5, rtol=0)
 
 
+def test_links_in_the_places_of_temporary_files_are_not_followed(tmp_path, tokenizer):
+    other, folder = tmp_path / "other.txt", tmp_path / "bert"
+    other.write_text("to be left alone")
+    folder.mkdir()
+    files = ["config.json", "model.safetensors", "tokenizer_config.json", "vocab.txt"]
+    for name in files:
+        (folder / f"{name}.part").symlink_to(other)
+    save_bert(own(tokenizer), folder, tokenizer)
+    assert other.read_text() == "to be left alone" and load_tokenizer(folder) and load_bert(folder)
+    assert sorted(path.name for path in folder.iterdir() if not path.is_symlink()) == files
+
+
 def test_half_the_bytes(tmp_path, tokenizer):
     model = own(tokenizer)
     save_bert(model, tmp_path, tokenizer, dtype=torch.float16)
@@ -305,10 +343,27 @@ def test_the_tokenizer_is_read_by_both(tmp_path, tokenizer, cased, strip):
         assert load_tokenizer(tmp_path).encode(text).ids == theirs(text)["input_ids"] == ours.encode(text).ids
 
 
+@pytest.mark.parametrize("change", [lambda lines: lines[:-1], lambda lines: [*lines, "one", "two"], lambda lines: lines[:30]])
+def test_a_vocabulary_of_another_size_than_the_model_s_is_refused(tmp_path, tokenizer, change):
+    save_bert(own(tokenizer), tmp_path, tokenizer)
+    lines = (tmp_path / "vocab.txt").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "vocab.txt").write_text("\n".join(change(lines)), encoding="utf-8")
+    with pytest.raises(ValueError, match=f"has {len(change(lines))} tokens, but the model of its config.json {len(lines)}"):
+        load_tokenizer(tmp_path)
+    (tmp_path / "config.json").unlink()
+    assert load_tokenizer(tmp_path).get_vocab_size() == len(change(lines))     # a vocabulary alone is read as it is
+
+
+def test_a_tokenizer_of_another_size_than_the_model_s_is_not_saved(tmp_path, tokenizer):
+    with pytest.raises(ValueError, match=r"the tokenizer has \d+ tokens, but the model \d+"):
+        save_bert(own(tokenizer), tmp_path / "new", train_wordpiece(TEXTS, 55))
+    assert not (tmp_path / "new").exists()
+
+
 @pytest.mark.parametrize("said", [
     {}, {"do_lower_case": True}, {"do_lower_case": False}, {"do_lower_case": False, "strip_accents": True}])
 def test_upper_case_is_kept_where_the_config_says_so(tmp_path, said):
-    (tmp_path / "vocab.txt").write_text("\n".join([*SPECIAL, "River", "river", "ete", "été"]) + "\n", encoding="utf-8")
+    (tmp_path / "vocab.txt").write_text("\n".join([*BERT_SPECIAL, "River", "river", "ete", "été"]) + "\n", encoding="utf-8")
     if said:
         (tmp_path / "tokenizer_config.json").write_text(json.dumps(said), encoding="utf-8")
     cased, strip = not said.get("do_lower_case", True), said.get("strip_accents", said.get("do_lower_case", True))
@@ -321,7 +376,7 @@ def test_upper_case_is_kept_where_the_config_says_so(tmp_path, said):
     ({"do_lower_case": "no"}, "do_lower_case is 'no', but needs to be True or False"),
 ])
 def test_another_tokenizer_is_refused_by_name(tmp_path, said, words):
-    (tmp_path / "vocab.txt").write_text("\n".join(SPECIAL), encoding="utf-8")
+    (tmp_path / "vocab.txt").write_text("\n".join(BERT_SPECIAL), encoding="utf-8")
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(said), encoding="utf-8")
     with pytest.raises(ValueError, match=words):
         load_tokenizer(tmp_path)

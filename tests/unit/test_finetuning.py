@@ -115,13 +115,13 @@ def test_the_f1_of_tags_by_hand():
     assert ft.tag_f1([torch.tensor([[1.0, 0.0]])], [(None, None, [0])]) == 0
 
 
-def test_scores_come_back_in_order_and_without_padding():
+def test_logits_come_back_in_order_and_without_padding():
     rng = random.Random(0)
     model = tiny(BertTagger, 3).eval()
     rows = [([2] + [rng.randrange(5, 40) for _ in range(rng.randint(1, 9))], None, [0]) for _ in range(11)]
     rows = [(ids, [0] * len(ids), label) for ids, _, label in rows]
-    for (ids, _, _), scores in zip(rows, ft.predict(model, rows, batch_size=4)):
-        torch.testing.assert_close(scores, model(torch.tensor([ids]), torch.tensor([len(ids)]))[0], atol=1e-5, rtol=0)
+    for (ids, _, _), logits in zip(rows, ft.predict(model, rows, batch_size=4)):
+        torch.testing.assert_close(logits, model(torch.tensor([ids]), torch.tensor([len(ids)]))[0], atol=1e-5, rtol=0)
 
 
 def texts(rng, n):

@@ -1,4 +1,4 @@
-"""What BERT learns from: how many words are hidden and how, pairs half and half, and losses over the right words alone."""
+"""What BERT is pretrained on: how many tokens are masked and how, pairs half and half, and losses over the right tokens alone."""
 import collections
 import math
 import random
@@ -21,7 +21,7 @@ from helpers.pretraining.objectives import (
     pretraining_loss,
     unigram_loss,
 )
-from helpers.text import PAD, BERT_SPECIAL, from_vocabulary, pad
+from helpers.text import BERT_SPECIAL, PAD, from_vocabulary, pad
 
 SPECIALS, MASK, VOCAB = range(5), 4, 60
 WORDS = [f"w{i}" for i in range(VOCAB - 5)]
@@ -45,19 +45,19 @@ def sentences(seed=0, paragraphs=40, repeat=False):
 
 
 def test_the_shares():
-    """15 % are chosen; of these 80 % are hidden, 10 % a random word, 10 % as they were."""
+    """15 % are chosen; of these 80 % are masked, 10 % a random token, 10 % as they were."""
     ids = torch.randint(5, VOCAB, (2000, 100), generator=seeded(0))
-    hidden, positions, words = mask_tokens(ids, SPECIALS, MASK, VOCAB, generator=seeded(1))
-    assert positions.shape == words.shape == (2000, 15)
-    assert torch.equal(ids.gather(1, positions), words)
-    shown = hidden.gather(1, positions)
-    parts = [(shown == MASK).float().mean(), ((shown != MASK) & (shown != words)).float().mean(), (shown == words).float().mean()]
+    masked_ids, positions, labels = mask_tokens(ids, SPECIALS, MASK, VOCAB, generator=seeded(1))
+    assert positions.shape == labels.shape == (2000, 15)
+    assert torch.equal(ids.gather(1, positions), labels)
+    shown = masked_ids.gather(1, positions)
+    parts = [(shown == MASK).float().mean(), ((shown != MASK) & (shown != labels)).float().mean(), (shown == labels).float().mean()]
     assert parts == pytest.approx([0.8, 0.1 * 54 / 55, 0.1 + 0.1 / 55], abs=0.006)
     chosen = torch.zeros_like(ids, dtype=torch.bool).scatter(1, positions, True)
-    assert torch.equal(hidden[~chosen], ids[~chosen]) and int(chosen.sum()) == 30_000
+    assert torch.equal(masked_ids[~chosen], ids[~chosen]) and int(chosen.sum()) == 30_000
     places = chosen.float().mean(0)                                        # every place as often as any other
     assert places.min() > 0.12 and places.max() < 0.18
-    others = shown[(shown != MASK) & (shown != words)]
+    others = shown[(shown != MASK) & (shown != labels)]
     assert set(others.tolist()) == set(range(5, VOCAB))                    # any word, and nothing else
 
 
@@ -70,27 +70,27 @@ def test_another_share(share):
 
 @quick
 @given(st.integers(0, 10_000), st.integers(1, 6), st.integers(1, 30))
-def test_only_words_are_hidden_one_of_each_row_at_least(seed, B, T):
+def test_only_ordinary_tokens_are_masked_one_of_each_row_at_least(seed, B, T):
     g = seeded(seed)
     any_word, special = torch.randint(VOCAB, (B, T), generator=g), torch.randint(5, (B, T), generator=g)
     ids = any_word.where(torch.rand(B, T, generator=g) < 0.7, special)
     ids[:, 0] = torch.randint(5, VOCAB, (B,), generator=g)
-    hidden, positions, words = mask_tokens(ids, SPECIALS, MASK, VOCAB, generator=g)
+    masked_ids, positions, labels = mask_tokens(ids, SPECIALS, MASK, VOCAB, generator=g)
     real = ids >= 5
     for row in range(B):
-        chosen = [(p, w) for p, w in zip(positions[row].tolist(), words[row].tolist()) if w != PAD]
+        chosen = [(p, w) for p, w in zip(positions[row].tolist(), labels[row].tolist()) if w != PAD]
         assert len(chosen) == max(1, round(0.15 * int(real[row].sum())))
         assert len({p for p, _ in chosen}) == len(chosen)
         assert all(real[row, p] and ids[row, p] == w for p, w in chosen)
         others = torch.ones(T, dtype=torch.bool)
         others[[p for p, _ in chosen]] = False
-        assert torch.equal(hidden[row][others], ids[row][others])
-        rest = words[row] == PAD
+        assert torch.equal(masked_ids[row][others], ids[row][others])
+        rest = labels[row] == PAD
         assert torch.equal(positions[row][rest], torch.zeros_like(positions[row][rest]))
-    assert torch.equal(hidden < 5, (ids < 5) | (hidden == MASK))           # no other special token comes in
+    assert torch.equal(masked_ids < 5, (ids < 5) | (masked_ids == MASK))           # no other special token comes in
 
 
-def test_the_same_seed_hides_the_same_words():
+def test_the_same_seed_masks_the_same_tokens():
     ids = torch.randint(5, VOCAB, (8, 40), generator=seeded(0))
     kept = ids.clone()
     runs = [mask_tokens(ids, SPECIALS, MASK, VOCAB, generator=seeded(seed)) for seed in (1, 1, 2)]
@@ -98,8 +98,8 @@ def test_the_same_seed_hides_the_same_words():
     assert not torch.equal(runs[0][1], runs[2][1]) and torch.equal(ids, kept)
 
 
-def test_nothing_to_hide_is_refused():
-    with pytest.raises(ValueError, match="row 1 has no word that could be hidden"):
+def test_nothing_to_mask_is_refused():
+    with pytest.raises(ValueError, match="row 1 has no token to mask"):
         mask_tokens(torch.tensor([[2, 9, 3], [2, 1, 3]]), SPECIALS, MASK, VOCAB)
     for share in (-0.1, 1.5, math.nan):
         with pytest.raises(ValueError, match=f"share={share}"):
@@ -179,14 +179,14 @@ def test_batches(tokenizer):
         assert sum(int(batch[5].sum()) for batch in part) == number // 2
     sizes = [batch[1].tolist() for batch in batches]
     assert sorted(sizes[:steps // 2]) != sorted(sizes[steps // 2:])        # of other pairs
-    for ids, lengths, segments, positions, words, is_next in batches:
+    for ids, lengths, segments, positions, labels, is_next in batches:
         B, T = ids.shape
-        assert B <= 8 and T == int(lengths.max()) <= 12 and segments.shape == ids.shape and words.shape == positions.shape
+        assert B <= 8 and T == int(lengths.max()) <= 12 and segments.shape == ids.shape and labels.shape == positions.shape
         assert lengths.shape == is_next.shape == (B,) and is_next.dtype == torch.int64
         for row, n in zip(range(B), lengths.tolist()):
             assert ids[row, 0] == 2 and ids[row, n - 1] == 3 and (ids[row, n:] == PAD).all() and (ids[row, :n] != PAD).all()
             assert segments[row, :n].diff().tolist().count(1) == 1 and (segments[row, n:] == 0).all()
-            assert (positions[row] < n).all() and (words[row] >= 5).any() and not ((words[row] > 0) & (words[row] < 5)).any()
+            assert (positions[row] < n).all() and (labels[row] >= 5).any() and not ((labels[row] > 0) & (labels[row] < 5)).any()
     again = list(pretraining_batches(pairs, tokenizer, 8, steps, max_len=12, seed=5))
     assert all(torch.equal(a, b) for one, other in zip(batches, again) for a, b in zip(one, other))
     other = next(pretraining_batches(pairs, tokenizer, 8, 1, max_len=12, seed=6))
@@ -196,18 +196,18 @@ def test_batches(tokenizer):
 
 
 @pytest.mark.parametrize("share", [0.15, 0.4, 1.0])
-def test_batches_with_another_share_hidden(tokenizer, share):
-    for _, lengths, _, _, words, _ in pretraining_batches(SentencePairs(sentences()), tokenizer, 8, 5, share=share):
-        assert (words != PAD).sum(1).tolist() == [max(1, round(share * (n - 3))) for n in lengths.tolist()]
+def test_batches_with_another_share_masked(tokenizer, share):
+    for _, lengths, _, _, labels, _ in pretraining_batches(SentencePairs(sentences()), tokenizer, 8, 5, share=share):
+        assert (labels != PAD).sum(1).tolist() == [max(1, round(share * (n - 3))) for n in lengths.tolist()]
 
 
-def test_a_batch_is_what_join_and_hide_words_make(tokenizer):
-    """Put back what was hidden: it is a pair, real where is_next says so."""
+def test_a_batch_is_what_join_and_mask_tokens_make(tokenizer):
+    """Put back what was masked: it is a pair, real where is_next says so."""
     pairs = SentencePairs(sentences())
-    for ids, lengths, _, positions, words, is_next in pretraining_batches(pairs, tokenizer, 16, 6, max_len=40):
+    for ids, lengths, _, positions, labels, is_next in pretraining_batches(pairs, tokenizer, 16, 6, max_len=40):
         for row in range(len(ids)):
             whole = ids[row].clone()
-            whole[positions[row][words[row] != PAD]] = words[row][words[row] != PAD]
+            whole[positions[row][labels[row] != PAD]] = labels[row][labels[row] != PAD]
             first, second = " ".join(map(str, whole[1:lengths[row] - 1].tolist())).split(" 3 ")
             real = tuple(map(int, second.split())) in pairs.after[tuple(map(int, first.split()))]
             assert real == bool(is_next[row])
@@ -219,54 +219,59 @@ def model():
     return BertForPretraining(Bert(VOCAB, 16, 2, 24, 1, 40)).eval()
 
 
-def test_the_loss_is_averaged_over_the_hidden_words_alone(model, tokenizer):
+def test_the_loss_is_averaged_over_the_masked_tokens_alone(model, tokenizer):
     pairs = SentencePairs(sentences())
-    for ids, lengths, segments, positions, words, is_next in pretraining_batches(pairs, tokenizer, 5, 4):
-        scores, following = model(ids, lengths, segments, positions)
-        losses = [-scores[b, p].log_softmax(-1)[words[b, p]] for b, p in (words != PAD).nonzero().tolist()]
+    for ids, lengths, segments, positions, labels, is_next in pretraining_batches(pairs, tokenizer, 5, 4):
+        logits, following = model(ids, lengths, segments, positions)
+        losses = [-logits[b, p].log_softmax(-1)[labels[b, p]] for b, p in (labels != PAD).nonzero().tolist()]
         expected = torch.stack(losses).mean() + F.cross_entropy(following, is_next)
-        loss = pretraining_loss(model, ids, lengths, segments, positions, words, is_next)
+        loss = pretraining_loss(model, ids, lengths, segments, positions, labels, is_next)
         assert_close(loss, expected)
         more = torch.zeros(len(ids), 3, dtype=torch.long)                  # padding in every direction changes nothing
-        wider = [torch.cat([t, more], 1) for t in (ids, segments, positions, words)]
+        wider = [torch.cat([t, more], 1) for t in (ids, segments, positions, labels)]
         assert_close(pretraining_loss(model, wider[0], lengths, *wider[1:], is_next), loss)
 
 
-def test_the_scores_are_over_all_words_and_all_pairs(model, tokenizer):
+def test_evaluation_is_over_all_tokens_and_all_pairs(model, tokenizer):
     batches = list(pretraining_batches(SentencePairs(sentences()), tokenizer, 7, 9, seed=3))
     losses, right = [], []
     with torch.no_grad():
-        for ids, lengths, segments, positions, words, is_next in batches:
-            scores, following = model(ids, lengths, segments, positions)
-            losses += F.cross_entropy(scores[words != PAD], words[words != PAD], reduction="none").tolist()
+        for ids, lengths, segments, positions, labels, is_next in batches:
+            logits, following = model(ids, lengths, segments, positions)
+            losses += F.cross_entropy(logits[labels != PAD], labels[labels != PAD], reduction="none").tolist()
             right += (following.argmax(1) == is_next).tolist()
+    model.bert.embed.dropout.p = 0.5                                        # evaluation is without it
+    model.train()
     loss, accuracy = evaluate(model, batches)
+    assert model.training
+    model.eval()
+    assert evaluate(model, batches) == (loss, accuracy) and not model.training
     assert loss == pytest.approx(sum(losses) / len(losses), rel=1e-5) and accuracy == sum(right) / len(right)
 
 
-def test_whoever_knows_only_the_frequencies():
-    """Counted by hand: of 5 words and 5 added ones, word 1 has 3 + 1, word 2 has 1 + 1, word 4 none + 1."""
+def test_the_unigram_baseline():
+    """Counted by hand: of 5 tokens and 5 added ones, token 1 has 3 + 1, token 2 has 1 + 1, token 4 none + 1."""
     pairs = SentencePairs([[[1, 1], [2]], [[1], [3]]])
-    words = torch.tensor([[1, 2, PAD], [4, PAD, PAD]])
-    batch = (None, None, None, None, words, None)
+    labels = torch.tensor([[1, 2, PAD], [4, PAD, PAD]])
+    batch = (None, None, None, None, labels, None)
     expected = -(math.log(4 / 10) + math.log(2 / 10) + math.log(1 / 10)) / 3
     assert unigram_loss(pairs, [batch], 5) == pytest.approx(expected, rel=1e-6)
     assert unigram_loss(pairs, [batch, batch], 5) == pytest.approx(expected, rel=1e-6)
 
 
 def test_even_chance_is_what_it_should_be():
-    """All words alike often: the logarithm of their number, and the first of two batches of unequal size counts for less."""
+    """All tokens equally frequent: the logarithm of their number, and the first of two batches of unequal size counts for less."""
     pairs = SentencePairs([[[0, 1], [2, 3]], [[0, 1], [2, 3]]])
-    words, _ = pad([[1, 2, 3], [1]])
-    assert unigram_loss(pairs, [(0, 0, 0, 0, words), (0, 0, 0, 0, words[1:])], 4) == pytest.approx(math.log(4), rel=1e-6)
+    labels, _ = pad([[1, 2, 3], [1]])
+    assert unigram_loss(pairs, [(0, 0, 0, 0, labels), (0, 0, 0, 0, labels[1:])], 4) == pytest.approx(math.log(4), rel=1e-6)
 
 
 def test_each_gap_gets_its_best_guesses(model, tokenizer):
     first, second = fill_masks(model, tokenizer, "w1 [MASK] w2 w3 [MASK]", most=3)
     ids = torch.tensor([tokenizer.encode("w1 [MASK] w2 w3 [MASK]").ids])
     with torch.no_grad():
-        scores, _ = model(ids, torch.tensor([7]), torch.zeros_like(ids), torch.tensor([[2, 5]]))
-    for guesses, expected in zip((first, second), scores[0].softmax(-1)):
+        logits, _ = model(ids, torch.tensor([7]), torch.zeros_like(ids), torch.tensor([[2, 5]]))
+    for guesses, expected in zip((first, second), logits[0].softmax(-1)):
         assert [tokenizer.token_to_id(piece) for piece, _ in guesses] == expected.topk(3).indices.tolist()
         assert_close(torch.tensor([share for _, share in guesses]), expected.topk(3).values)
     assert first != second

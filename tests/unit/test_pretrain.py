@@ -12,22 +12,25 @@ import torch
 import torch.distributed as dist
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safetensors.torch import load_file
-from torch import nn
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 
-from helpers import parallel, resuming
-from helpers import pretrain as script
 from helpers.bert import Bert, BertForPretraining
+from helpers.pretrained import weights
 from helpers.pretrained.format import load_bert, load_tokenizer
 from helpers.pretrained.weights import load_weights, read_record
-from helpers.pretraining.distributed import train_step
-from helpers.pretraining.objectives import SentencePairs, evaluate, pretraining_batches, pretraining_loss
+from helpers.pretraining import distributed
+from helpers.pretraining import run as script
+from helpers.pretraining import step as pretraining_step
+from helpers.pretraining.checkpoint import Checkpoint
+from helpers.pretraining.objectives import evaluate, pretraining_batches, pretraining_loss, sentence_pairs
 from helpers.pretraining.run import CHECKPOINT, COLUMNS, Options, batches_from, hold_out
+from helpers.pretraining.step import step_losses
 from helpers.training import one_cycle, train
-from pretraining import HELD_OUT, KNOWN, TINY, TOKENIZER, mortal, paragraphs, run
+from pretraining import TINY, TOKENIZER, TRAIN, VALIDATION, mortal, paragraphs, run
 from tests.notebooks import ROOT
 
-PAIRS = SentencePairs([[found.ids for found in TOKENIZER.encode_batch(p, add_special_tokens=False)] for p in KNOWN])
+PAIRS = sentence_pairs(TRAIN, TOKENIZER)
 VOCAB_SIZE = TOKENIZER.get_vocab_size()
 
 
@@ -71,7 +74,7 @@ def unbroken(tmp_path_factory):
 def start(folder, *words, processes=1):
     """Run pretraining.py in one process, or in more of them under torchrun."""
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
-    command = [*(command if processes > 1 else command[:1]), str(ROOT / "tests" / "pretraining.py"), str(folder), *words]
+    command = [*(command if processes > 1 else command[:1]), str(ROOT / "tests" / "unit" / "pretraining.py"), str(folder), *words]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
     return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
 
@@ -112,16 +115,15 @@ def test_the_gradients_of_the_processes_average_to_that_of_one(world, seed, batc
     expected = [p.grad.clone() for p in model.parameters()]
     means, losses = [torch.zeros_like(p) for p in model.parameters()], torch.zeros(2)
 
-    class Watch(torch.optim.Adam):
-        def step(self):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pretraining_step.dist, "all_reduce", lambda total: None)
+        for rank in range(world):
+            model.zero_grad()
+            part = step_losses(model, batch, rank, world)
+            part.sum().backward()
+            losses += part.detach()
             for mean, p in zip(means, model.parameters()):
                 mean += p.grad / world
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel.dist, "all_reduce", lambda total: None)
-        patch.setattr(nn.utils, "clip_grad_norm_", lambda *args: None)
-        for rank in range(world):
-            losses += torch.tensor(train_step(model, Watch(model.parameters()), batch, 0.0, rank, world))
     torch.testing.assert_close(means, expected, atol=1e-5, rtol=1e-4)
     assert losses.sum().item() == pytest.approx(pretraining_loss(model, *batch).item(), abs=1e-5)
 
@@ -129,21 +131,17 @@ def test_the_gradients_of_the_processes_average_to_that_of_one(world, seed, batc
 def test_processes_of_another_text_are_refused(monkeypatch):
     def gather(records, record):
         records[:] = [record, record | {"text": 1}]
-    monkeypatch.setattr(parallel.dist, "get_world_size", lambda: 2)
-    monkeypatch.setattr(parallel.dist, "all_gather_object", gather)
+    monkeypatch.setattr(distributed.dist, "get_world_size", lambda: 2)
+    monkeypatch.setattr(distributed.dist, "all_gather_object", gather)
     with pytest.raises(ValueError, match="the processes differ in their options or their text"):
-        parallel.together(small_model(), {}, {"text": 0})
+        distributed.together(small_model(), {}, {"text": 0})
 
 
-def test_a_loss_that_is_not_finite_changes_nothing():
-    model, batch = small_model(), next(iter(pretraining_batches(PAIRS, TOKENIZER, 4, 1, 24)))
-    optimizer = torch.optim.Adam(model.parameters())
-    with torch.no_grad():
-        model.nsp_head.bias[0] = torch.nan
-    before = [p.clone() for p in model.parameters()]
-    with pytest.raises(ValueError, match="the loss is nan at lr=0.01: a smaller lr may help"):
-        train_step(model, optimizer, batch, 0.01)
-    torch.testing.assert_close(list(model.parameters()), before, equal_nan=True, atol=0, rtol=0)
+def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_the_checkpoint(tmp_path, monkeypatch):
+    monkeypatch.setattr(script, "step_losses", mortal(7, lambda: torch.tensor([torch.nan, 1.0], requires_grad=True)))
+    with pytest.raises(ValueError, match="the loss is nan at step 7, lr=0.01"):
+        run(tmp_path)
+    assert saved_step(tmp_path) == 5 and len(rows(tmp_path)) == 7
 
 
 def test_one_process_takes_the_steps_of_the_lessons(tmp_path):
@@ -158,10 +156,10 @@ def test_one_process_takes_the_steps_of_the_lessons(tmp_path):
 @pytest.mark.parametrize("stops", [[0], [3], [5, 0], [9, 1], [11], [2, 2, 2]])
 def test_a_run_that_is_stopped_takes_the_same_course(tmp_path, monkeypatch, unbroken, stops):
     for call in stops:
-        monkeypatch.setattr(script, "train_step", mortal(call, lambda: fail(KeyboardInterrupt)))
+        monkeypatch.setattr(script, "step_losses", mortal(call, lambda: fail(KeyboardInterrupt)))
         with pytest.raises(KeyboardInterrupt):
             run(tmp_path)
-    monkeypatch.setattr(script, "train_step", train_step)
+    monkeypatch.setattr(script, "step_losses", step_losses)
     run(tmp_path)
     check_same(tmp_path, unbroken)
     assert not list(tmp_path.glob("*.part"))
@@ -181,14 +179,14 @@ def test_a_run_that_is_killed_takes_the_same_course(tmp_path, unbroken):
 def test_a_full_disk_loses_nothing(tmp_path, monkeypatch, unbroken):
     saved = itertools.count()
 
-    def save_file(tensors, path, metadata):
+    def full(tensors, path, metadata):
         if next(saved) == 1:
             path.write_bytes(b"as much as there was room for")
             raise OSError(28, "No space left on device")
         real(tensors, path, metadata)
 
-    real = resuming.save_file
-    monkeypatch.setattr(resuming, "save_file", save_file)
+    real = weights.save_file
+    monkeypatch.setattr(weights, "save_file", full)
     with pytest.raises(OSError, match="No space left"):
         run(tmp_path)
     assert saved_step(tmp_path) == 5
@@ -199,7 +197,7 @@ def test_a_full_disk_loses_nothing(tmp_path, monkeypatch, unbroken):
 
 def test_a_finished_run_is_left_as_it_is(tmp_path, unbroken, monkeypatch):
     shutil.copytree(unbroken, tmp_path / "copy")
-    monkeypatch.setattr(script, "train_step", mortal(0, lambda: fail(AssertionError("it trains again"))))
+    monkeypatch.setattr(script, "step_losses", mortal(0, lambda: fail(AssertionError("it trains again"))))
     run(tmp_path / "copy")
     check_same(tmp_path / "copy", unbroken)
 
@@ -207,7 +205,7 @@ def test_a_finished_run_is_left_as_it_is(tmp_path, unbroken, monkeypatch):
 @pytest.mark.parametrize(("changes", "words"), [
     ({"lr": 0.02}, "lr was 0.01, is 0.02"), ({"steps": 13}, "steps was 12, is 13"), ({"seed": 1}, "seed was 0, is 1"),
     ({"dropout": 0.0, "norm": "pre"}, "norm was post, is pre; dropout was 0.1, is 0.0"), ({"width": 8}, "width was 16, is 8"),
-    ({"known": KNOWN[1:]}, r"text was \d+, is \d+"),
+    ({"train_set": TRAIN[1:]}, r"text was \d+, is \d+"),
 ])
 def test_a_checkpoint_of_another_run_is_refused_by_name(unbroken, changes, words):
     before = {path.name: path.read_bytes() for path in unbroken.iterdir()}
@@ -216,12 +214,61 @@ def test_a_checkpoint_of_another_run_is_refused_by_name(unbroken, changes, words
     assert before == {path.name: path.read_bytes() for path in unbroken.iterdir()}
 
 
-def test_a_damaged_checkpoint_and_a_foreign_model_are_refused(tmp_path, unbroken):
+def rewrite(path, change):
+    """Change (tensors, metadata) of a safetensors file, and nothing else."""
+    with safe_open(path, "pt") as file:
+        tensors, metadata = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()
+    change(tensors, metadata)
+    save_file(tensors, path, metadata)
+
+
+def without(name):
+    def change(tensors, metadata):
+        record = json.loads(metadata["record"])
+        del record[name]
+        metadata["record"] = json.dumps(record)
+    return change
+
+
+def not_a_number(tensors, metadata):
+    tensors["nsp_head.bias"][0] = torch.nan
+    del metadata["checksum"]
+
+
+def too_short(tensors, metadata):
+    tensors["nsp_head.bias"] = tensors["nsp_head.bias"][:1]
+    del metadata["checksum"]
+
+
+@pytest.mark.parametrize(("change", "words"), [
+    (lambda tensors, metadata: tensors["nsp_head.bias"].mul_(2), "is damaged: its numbers are not the ones that were saved"),
+    (not_a_number, "checkpoint.safetensors: not finite: nsp_head.bias"),
+    (too_short, r"is damaged. Of another shape: nsp_head.bias \(is \[1\], needs \[2\]\)"),
+    (lambda tensors, metadata: (tensors.pop("nsp_head.bias"), metadata.pop("checksum")), "is damaged. Missing: nsp_head.bias"),
+    (without("seconds"), "is damaged, or no checkpoint: it does not say seconds"),
+    (without("run"), "is damaged, or no checkpoint: it does not say run"),
+    (lambda tensors, metadata: metadata.pop("record"), "it does not say run, step, seconds"),
+    (lambda tensors, metadata: metadata.update(record="{"), "its record is no JSON"),
+])
+def test_a_damaged_checkpoint_is_refused_and_changes_nothing(tmp_path, unbroken, change, words):
+    path = tmp_path / CHECKPOINT
+    shutil.copy(unbroken / CHECKPOINT, path)
+    said = read_record(path)["run"]
+    rewrite(path, change)
+    model = small_model()
+    checkpoint = Checkpoint(path, model, torch.optim.Adam(model.parameters()), said)
+    with pytest.raises(ValueError, match=words):
+        checkpoint.load()
+    assert checkpoint.step() == 0
+    torch.testing.assert_close(model.state_dict(), small_model().state_dict(), atol=0, rtol=0)
+
+
+def test_a_cut_checkpoint_and_a_foreign_model_are_refused(tmp_path, unbroken):
     (tmp_path / CHECKPOINT).write_bytes((unbroken / CHECKPOINT).read_bytes()[:-1])
     with pytest.raises(ValueError, match="checkpoint.safetensors is damaged"):
         run(tmp_path)
     shutil.copy(unbroken / "model.safetensors", tmp_path / CHECKPOINT)
-    with pytest.raises(ValueError, match="checkpoint.safetensors is of another run"):
+    with pytest.raises(ValueError, match="checkpoint.safetensors is damaged, or no checkpoint"):
         run(tmp_path)
     (tmp_path / CHECKPOINT).rename(tmp_path / "model.safetensors")
     with pytest.raises(ValueError, match="holds a model, and no checkpoint to go on from"):
@@ -234,8 +281,8 @@ def test_the_log_is_a_table(unbroken):
     table = rows(unbroken)
     assert list(table[0]) == COLUMNS and [int(row["step"]) for row in table] == list(range(1, 13))
     for row in table:
-        assert float(row["loss"]) == pytest.approx(float(row["masked_word_loss"]) + float(row["next_sentence_loss"]))
-        assert bool(row["held_out_accuracy"]) == bool(row["held_out_masked_word_loss"]) == (row["step"] in ("5", "10", "12"))
+        assert float(row["loss"]) == pytest.approx(float(row["mlm_loss"]) + float(row["nsp_loss"]))
+        assert bool(row["validation_nsp_accuracy"]) == bool(row["validation_mlm_loss"]) == (row["step"] in ("5", "10", "12"))
     assert float(table[-1]["loss"]) < float(table[0]["loss"])
 
 
@@ -245,10 +292,10 @@ def test_the_model_is_there_in_the_published_layout(unbroken):
     assert read_record(unbroken / "model.safetensors") == record
     tokenizer = load_tokenizer(unbroken)
     assert tokenizer.get_vocab() == TOKENIZER.get_vocab()
-    held_out = SentencePairs([[found.ids for found in tokenizer.encode_batch(p, add_special_tokens=False)] for p in HELD_OUT])
-    scores = evaluate(load_bert(unbroken), pretraining_batches(held_out, tokenizer, 64, 1, 24))
-    assert scores == pytest.approx((record["held_out_masked_word_loss"], record["held_out_accuracy"]), abs=1e-5)
-    assert (record["held_out_pairs"], record["unigram_loss"]) == (len(held_out.real), pytest.approx(3, abs=1))
+    pairs = sentence_pairs(VALIDATION, tokenizer)
+    scores = evaluate(load_bert(unbroken), pretraining_batches(pairs, tokenizer, 64, 1, 24))
+    assert scores == pytest.approx((record["validation_mlm_loss"], record["validation_nsp_accuracy"]), abs=1e-5)
+    assert (record["validation_pairs"], record["unigram_loss"]) == (len(pairs.real), pytest.approx(3, abs=1))
     assert scores == pytest.approx([float(rows(unbroken)[-1][name]) for name in COLUMNS[4:]], abs=1e-5)
 
 
@@ -278,10 +325,10 @@ def test_every_pass_is_another_and_so_is_every_seed():
 
 def test_what_is_held_out_depends_on_the_paragraph_alone():
     texts = paragraphs(4000)
-    known, held_out = hold_out(texts)
-    assert sorted(known + held_out) == sorted(texts) and 0.03 < len(held_out) / len(texts) < 0.07
-    assert hold_out(texts[::-1])[1] == held_out[::-1]
-    assert hold_out(texts[:1000])[1] == held_out[:len(hold_out(texts[:1000])[1])]
+    train_set, validation_set = hold_out(texts)
+    assert sorted(train_set + validation_set) == sorted(texts) and 0.03 < len(validation_set) / len(texts) < 0.07
+    assert hold_out(texts[::-1])[1] == validation_set[::-1]
+    assert hold_out(texts[:1000])[1] == validation_set[:len(hold_out(texts[:1000])[1])]
     assert hold_out(texts, 0.0)[1] == hold_out(texts, 1.0)[0] == []
 
 
@@ -290,12 +337,12 @@ def test_what_is_held_out_depends_on_the_paragraph_alone():
 @pytest.mark.parametrize(("options", "error", "words"), [
     ({"batch_size": 0}, ValueError, "batch_size=0: each of 1 processes needs a pair, and there are"),
     ({"batch_size": 10_000}, ValueError, "batch_size=10000: each of 1 processes needs a pair, and there are"),
-    ({"steps": 0}, ValueError, "steps=0, save_every=5: both need to be at least 1"),
-    ({"save_every": 0}, ValueError, "steps=12, save_every=0: both need to be at least 1"),
+    ({"steps": 0}, ValueError, "steps=0, save_every=5: each needs to be at least 1"),
+    ({"save_every": 0}, ValueError, "steps=12, save_every=0: each needs to be at least 1"),
     ({"heads": 3}, ValueError, "d_model=16 does not divide into num_heads=3"),
     ({"bf16": True}, ValueError, "bf16 is for a GPU"),
     ({"layer": 2}, TypeError, "layer"),
-    ({"known": KNOWN[:1]}, ValueError, "1 paragraphs: at least two are needed"),
+    ({"train_set": TRAIN[:1]}, ValueError, "1 paragraphs: at least two are needed"),
 ])
 def test_options_that_make_no_sense_are_refused_before_anything_is_written(tmp_path, monkeypatch, options, error, words):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
@@ -316,10 +363,10 @@ def small(out, steps):
 
 
 def test_the_command_trains_and_goes_on(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(script, "train_step", mortal(3, lambda: fail(KeyboardInterrupt)))
+    monkeypatch.setattr(script, "step_losses", mortal(3, lambda: fail(KeyboardInterrupt)))
     with pytest.raises(SystemExit, match=r"(?s)stopped\n.*checkpoint.safetensors is the checkpoint of step 2: the command"):
         command(monkeypatch, *small(tmp_path, 4))
-    monkeypatch.setattr(script, "train_step", train_step)
+    monkeypatch.setattr(script, "step_losses", step_losses)
     command(monkeypatch, *small(tmp_path, 4))
     assert len(rows(tmp_path)) == 4 and load_tokenizer(tmp_path).get_vocab_size() <= 90
     assert "4/4" in capsys.readouterr().err
@@ -341,13 +388,29 @@ def test_the_command_reads_a_text_of_ones_own(tmp_path, monkeypatch):
     blocks = ["\n".join(sentences) for sentences in paragraphs(200)]
     text = tmp_path / "my.txt"
     text.write_text("\n \n\n".join([*blocks, "This sentence stands alone."]) + "\n", encoding="utf-8")
-    assert script.read_paragraphs(text) == paragraphs(200)
+    assert script.read_text(text) == paragraphs(200)
     command(monkeypatch, *small(tmp_path / "mine", 2), "--text", text)
     command(monkeypatch, *small(tmp_path / "same", 2))                  # the documentation, here of the same paragraphs
     assert rows(tmp_path / "mine") == rows(tmp_path / "same")
+    validation = tmp_path / "other.txt"
+    validation.write_text("\n\n".join(blocks[:30]), encoding="utf-8")
+    command(monkeypatch, *small(tmp_path / "two", 2), "--text", text, "--validation", validation)
+    record = json.loads((tmp_path / "two" / "training.json").read_text())
+    assert record["validation_pairs"] == sum(len(sentences) - 1 for sentences in paragraphs(200)[:30])
+    with pytest.raises(SystemExit):
+        command(monkeypatch, *small(tmp_path / "none", 2), "--validation", validation)
     text.write_text("One sentence, and no more.")
     with pytest.raises(SystemExit, match="0 paragraphs: at least two are needed"):
         command(monkeypatch, *small(tmp_path / "none", 2), "--text", text)
+
+
+@pytest.mark.parametrize("start", [" \n = Lobster = \n", "= Lobster =\n\n"])
+def test_a_text_in_the_layout_of_wikitext_is_told_from_plain_text(tmp_path, start):
+    path = tmp_path / "wiki.valid.tokens"
+    path.write_text(start + " \n A well @-@ known lobster . It is a <unk> one . \n \n = = Diet = = \n", encoding="utf-8")
+    assert script.read_text(path) == [["A well-known lobster.", "It is a [UNK] one."]]
+    path.write_text("a = b is no heading\nIt is a sentence .\n", encoding="utf-8")
+    assert script.read_text(path) == [["a = b is no heading", "It is a sentence ."]]
 
 
 def test_the_command_says_what_is_wrong(tmp_path, monkeypatch):
@@ -356,7 +419,7 @@ def test_the_command_says_what_is_wrong(tmp_path, monkeypatch):
         command(monkeypatch, *small(tmp_path / "file", 2))
     with pytest.raises(SystemExit, match="no.txt"):
         command(monkeypatch, "--out", tmp_path / "out", "--vocab", tmp_path / "no.txt")
-    monkeypatch.setattr(script, "load_wikitext", lambda name: fail(FileNotFoundError(f"no network for {name}")))
+    monkeypatch.setattr(script.wikitext, "load_wikitext", lambda name: fail(FileNotFoundError(f"no network for {name}")))
     with pytest.raises(SystemExit, match="no network for wikitext-2"):
         command(monkeypatch, "--out", tmp_path / "out", "--corpus", "wikitext-2")
     assert not (tmp_path / "out").exists()

@@ -89,6 +89,92 @@ def test_an_interrupt_leaves_the_model_of_the_steps_before_ready_to_use():
     assert losses[-1] < losses[0]
 
 
+def noisy_lines(number, B=4):
+    generator = torch.Generator().manual_seed(0)
+    return [(x := torch.randn(B, 1, generator=generator), 3 * x - 1) for _ in range(number)]
+
+
+@pytest.mark.parametrize("clip", [None, 0.5])
+def test_accumulated_batches_are_one_large_batch(clip):
+    small = noisy_lines(12)
+    large = [tuple(torch.cat(some) for some in zip(*small[i:i + 3])) for i in range(0, 12, 3)]
+    model, twin = nn.Linear(1, 1), nn.Linear(1, 1)
+    twin.load_state_dict(model.state_dict())
+    losses = train(model, small, squared_error, 0.1, clip=clip, accumulate=3)
+    assert losses == pytest.approx(train(twin, large, squared_error, 0.1, clip=clip), rel=1e-5)
+    torch.testing.assert_close(list(model.parameters()), list(twin.parameters()))
+
+
+def test_the_last_batches_make_a_step_even_if_they_are_fewer():
+    model, small = nn.Linear(1, 1), noisy_lines(5)
+    with torch.no_grad():
+        expected = [torch.stack([squared_error(model, *batch) for batch in part]).mean().item() for part in (small[:3], small[3:])]
+    assert train(model, small, squared_error, lr=0.0, accumulate=3) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("wrong", [{"accumulate": 0}, {"every": 0}, {"accumulate": -1}])
+def test_numbers_of_batches_and_steps_begin_at_one(wrong):
+    with pytest.raises(ValueError, match=f"{list(wrong)[0]}={list(wrong.values())[0]}.*at least 1"):
+        train(nn.Linear(1, 1), noisy_lines(1), squared_error, **wrong)
+
+
+def test_validation_is_without_dropout_and_gradients_and_does_not_disturb_training():
+    seen, told, modes = [], [], []
+
+    def validate(model):
+        seen.append((model.training, torch.is_grad_enabled()))
+        return squared_error(model, *noisy_lines(1)[0])
+
+    def loss_fn(model, x, y):
+        modes.append(model.training)
+        return squared_error(model, x, y)
+
+    model = nn.Sequential(nn.Linear(1, 1), nn.Dropout(0.5))
+    twin = copy.deepcopy(model)
+    torch.manual_seed(0)
+    losses = train(model, noisy_lines(7), loss_fn, 0.1, validate=validate, every=3, watch=lambda *given: told.append(given))
+    torch.manual_seed(0)
+    assert losses == train(twin, noisy_lines(7), squared_error, 0.1)
+    assert seen == [(False, False)] * 2 and modes == [True] * 7
+    assert list(losses.validation) == [3, 6] and all(type(value) is float for value in losses.validation.values())
+    assert told == [(step, loss, losses.validation.get(step)) for step, loss in enumerate(losses, 1)]
+
+
+def test_training_stopped_by_hand_keeps_what_was_learned():
+    model, told, small = nn.Linear(1, 1), [], noisy_lines(20)
+    twin = copy.deepcopy(model)
+
+    def stop_after_nine(step, loss, validation):
+        told.append(loss)
+        if step == 9:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(model, small, squared_error, watch=stop_after_nine)
+    assert told == train(twin, small[:9], squared_error) and not model.training
+    torch.testing.assert_close(list(model.parameters()), list(twin.parameters()), atol=0, rtol=0)
+
+
+def test_training_goes_on_with_an_optimizer():
+    model, small = nn.Linear(1, 1), noisy_lines(20)
+    twin = copy.deepcopy(model)
+    optimizer = torch.optim.Adam(model.parameters(), fused=True)
+    losses = [loss for part in (small[:8], small[8:]) for loss in train(model, part, squared_error, 0.1, optimizer=optimizer)]
+    assert losses == train(twin, small, squared_error, 0.1)
+
+
+def test_batches_follow_the_model_to_its_device():
+    model, found = nn.Linear(1, 1, device="meta"), []
+
+    def loss_fn(model, x, word):
+        found.append((x.device.type, word))
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        train(model, [(torch.ones(2, 1), "as it is")], loss_fn, optimizer=torch.optim.SGD(model.parameters()))
+    assert found == [("meta", "as it is")]
+
+
 def test_one_cycle_rises_in_a_line_and_falls_along_a_cosine():
     factor = one_cycle(100, warm=0.3)
     values = [factor(step) for step in range(100)]

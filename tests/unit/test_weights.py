@@ -7,8 +7,11 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from helpers.generation import bleu
 from helpers.pretrained.weights import SHIPPED, load_weights, read_record, save_weights
+from helpers.recurrent import Seq2Seq
 from helpers.transformer import Transformer
+from tools.make_weights.translation import corpus
 
 
 def small(seed=0, d_model=8, shared=False):
@@ -74,6 +77,34 @@ def test_buffers_and_whole_numbers_are_kept(path):
     assert torch.equal(loaded.running_mean, norm.running_mean.half().float())
 
 
+def test_whole_numbers_stay_whole(path):
+    save_file(nn.BatchNorm1d(3).state_dict() | {"num_batches_tracked": torch.tensor(1.5)}, path)
+    with pytest.raises(ValueError, match=r"Of another kind: num_batches_tracked \(is torch.float32, needs torch.int64\)"):
+        load_weights(nn.BatchNorm1d(3), path)
+
+
+def test_a_model_in_half_precision_never_gets_an_infinity(path):
+    model = small(1)
+    model.output.weight.data[0, 0] = 1e6                                # half precision ends at 65,504
+    save_weights(model, path)
+    with pytest.raises(ValueError, match="Too large for the model's dtype: output.weight"):
+        load_weights(small().half(), path)
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.complex64, torch.float8_e4m3fn])
+def test_weights_are_stored_as_floating_point_numbers(path, dtype):
+    with pytest.raises(ValueError, match=f"dtype={dtype}: weights can be stored as torch.float16"):
+        save_weights(small(), path, dtype=dtype)
+    assert not path.exists()
+
+
+def test_a_record_that_is_no_json_is_refused(path):
+    save_file(small().state_dict(), path, {"record": "{"})
+    for read in (read_record, lambda path: load_weights(small(), path)):
+        with pytest.raises(ValueError, match="small.safetensors is damaged: its record is no JSON"):
+            read(path)
+
+
 def test_a_record_is_read_back(path):
     record = {"sizes": {"d_model": 8}, "bleu": [95.5, 96.25]}
     save_weights(small(), path, record)
@@ -89,6 +120,11 @@ def test_a_record_is_read_back(path):
      r"Of another shape: output.weight \(is \[11, 9\], needs \[11, 8\]\)"),
     (lambda t: t.update({"output.weight": torch.zeros(1, 8)}), r"Of another shape: output.weight \(is \[1, 8\]"),
     (lambda t: t["output.weight"].__setitem__((0, 0), float("nan")), "not finite: output.weight"),
+    (lambda t: t.update({"output.weight": torch.full((11, 8), 1e300, dtype=torch.float64)}),
+     "Too large for the model's dtype: output.weight"),
+    *[(lambda t, dtype=dtype: t.update({"output.weight": torch.zeros(11, 8).to(dtype)}),
+       rf"Of another kind: output.weight \(is {dtype}, needs torch.float32\)")
+      for dtype in (torch.int8, torch.int64, torch.bool, torch.complex64, torch.float8_e4m3fn, torch.float8_e5m2)],
 ])
 def test_a_file_that_does_not_fit_is_refused_by_name_and_changes_nothing(path, change, words):
     tensors = {name: tensor.clone() for name, tensor in small(1).state_dict().items()}
@@ -147,3 +183,12 @@ def test_what_ships_is_small_and_whole():
     assert sum(os.path.getsize(file) for file in files) < 12_000_000
     for file in files:
         assert json.dumps(read_record(file)) != "{}", f"{file.name} says nothing of how it was made"
+
+
+@pytest.mark.parametrize("kind", ["none", "bahdanau", "transformer"])
+def test_the_shipped_translators_are_as_good_as_their_records_say(kind):
+    _, test_pairs, en, fr = corpus()
+    record = read_record(f"translation_{kind}")
+    model = (Transformer if kind == "transformer" else Seq2Seq)(len(en), len(fr), **record["sizes"])
+    load_weights(model, f"translation_{kind}").eval()
+    assert bleu(model, test_pairs[:100], en, fr) == pytest.approx(record["bleu"][0], abs=4)
