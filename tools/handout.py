@@ -39,7 +39,7 @@ def hand_out(folder):
 
 
 def without_solutions(notebook):
-    """The notebook as its student gets it. An exercise that has no cell to work in gets one in place of the solution."""
+    """The notebook as its student finds it: an exercise that has no cell to work in gets one in the solution's place."""
     cells = []
     for cell in notebook.cells:
         if not is_solution(cell):
