@@ -21,7 +21,7 @@ LONGEST = [
     "notebooks/05_multi_head_attention.ipynb",
     "tests/lessons/test_reruns.py",
     "tests/unit/test_documentation.py",
-    "tests/unit/test_measured.py",
+    "tests/unit/test_benchmark_table.py",
 ]
 
 

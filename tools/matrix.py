@@ -114,9 +114,11 @@ def main(pythons, cpu, tests):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tools.matrix", description=__doc__)
-    parser.add_argument("--pythons", nargs="*", metavar="VERSION", help=f"only these Pythons; without a version {' '.join(PYTHONS)}")
+    parser.add_argument("--pythons", nargs="*", metavar="VERSION",
+                        help=f"only the Pythons, or only these of them (default: {' '.join(PYTHONS)})")
     parser.add_argument("--cpu", action="store_true", help="only the CPU's arithmetic")
-    parser.add_argument("--tests", nargs="*", default=[], metavar="PATH", help="of the CPU's runs (default: all tests and notebooks)")
+    parser.add_argument("--tests", nargs="*", default=[], metavar="PATH",
+                        help="what the CPU's runs are limited to, such as tests/unit/test_masks.py")
     given = parser.parse_args()
     everything = given.pythons is None and not given.cpu
     asked = PYTHONS if everything or given.pythons == [] else given.pythons or []
