@@ -8,6 +8,7 @@ from helpers.data.published import CACHE
 from tests import offline
 from tests.lessons import labs
 from tests.notebooks import ROOT
+from tests.order import longest_first
 
 # Before any kernel starts: two kernels that fight over two cores with two threads each take ten times as long.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -18,6 +19,7 @@ os.environ["NO_PROXY"] = "*"                        # a proxy on this machine wo
 
 
 def pytest_collection_modifyitems(items):
+    longest_first(items)
     labs.add_to(items)
 
 

@@ -1,7 +1,8 @@
-"""What the benchmarks measured: one file of figures, and the table of the README that is made of it.
+"""Writes the table of README.md again from the figures in tests/benchmarks/figures.csv.
 
-`python tools/benchmark_table.py` writes the table anew from the file; `make bench` measures, and writes both.
+`make bench` measures them, and writes both.
 """
+import argparse
 import csv
 import itertools
 import statistics
@@ -85,4 +86,5 @@ def write(new=()):
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(prog="python -m tools.benchmark_table", description=__doc__).parse_args()
     write()

@@ -1,4 +1,5 @@
-"""Draw the lessons' Mermaid diagrams for the site, as JupyterLab draws them: python tools/drawings.py"""
+"""Draws the lessons' Mermaid diagrams for the site, as JupyterLab draws them (needs Chromium)."""
+import argparse
 import pathlib
 import re
 import tempfile
@@ -6,7 +7,6 @@ import urllib.parse
 
 import nbformat
 
-from tests.browser.labdriver import chromium, lab_server, open_notebook
 from tests.notebooks import PATHS, read, text_cells
 from tools.execute import KERNEL
 from tools.site.prose import drawing_of
@@ -26,6 +26,7 @@ def as_file(drawn):
 
 
 def draw(codes):
+    from tests.browser.labdriver import chromium, lab_server, open_notebook  # here: Playwright is installed for developers only
     with tempfile.TemporaryDirectory() as folder, lab_server(folder) as server, chromium() as browser:
         cells = [nbformat.v4.new_markdown_cell(f"```mermaid\n{code}```") for code in codes]
         notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
@@ -37,6 +38,7 @@ def draw(codes):
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(prog="python -m tools.drawings", description=__doc__).parse_args()
     for drawing in drawing_of("").parent.glob("*.svg"):
         drawing.unlink()
     draw(diagrams())

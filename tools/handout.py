@@ -1,7 +1,8 @@
-"""The course to hand out, without solutions, in a folder of its own: python tools/handout.py [FOLDER]
+"""Writes the course without its solutions to a new folder, to hand out to a class.
 
-The folder holds all that `make lab` needs there: the notebooks, helpers, and the files that say what to install.
+The folder holds all that `make lab` needs there: the notebooks, the helpers, and the files that say what to install.
 """
+import argparse
 import pathlib
 import re
 import shutil
@@ -12,14 +13,17 @@ import nbformat
 from tests.notebooks import PATHS, ROOT, is_solution, read
 
 README = pathlib.Path(__file__).parent / "handout.md"
-COPIED = ("helpers", "notebooks/images", "environment.yml", "pyproject.toml")
+COPIED = ("helpers", "notebooks/images", "environment.yml", "pyproject.toml", "requirements.lock", "LICENSE")
 RULES = ("help", "lab", "clean", "$(VENV)/ready", ".PHONY")             # of the Makefile; the others need the tests
 
 
 def hand_out(folder):
-    """Write the whole course without its solutions. Raises FileExistsError where the folder is there: it may hold work."""
+    """Write the whole course without its solutions.
+
+    Raises FileExistsError if the folder exists, so that no work in it is lost.
+    """
     if folder.exists():
-        raise FileExistsError(f"{folder} is there already: move it away or delete it, so that no work in it is lost")
+        raise FileExistsError(f"{folder} exists, and may hold work: move it away or delete it first")
     for name in COPIED:
         source, target = ROOT / name, folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -55,7 +59,7 @@ def without_solutions(notebook):
 
 
 def without_tests(makefile):
-    """The Makefile with the rules that work in a folder without tests, and the lines of help on those."""
+    """The Makefile with the rules that work in a folder without tests, and their lines of help."""
     kept = [rule for rule in makefile.split("\n\n")
             if not (target := re.search(r"^([\w.$()/-]+):(?!=)", rule, flags=re.M)) or target[1] in RULES]
     text = re.sub(r'^\t@echo "make (?!lab|clean).*\n', "", "\n\n".join(kept), flags=re.M)
@@ -64,7 +68,9 @@ def without_tests(makefile):
 
 
 if __name__ == "__main__":
-    target = pathlib.Path(sys.argv[1] if sys.argv[1:] else ROOT / "student")
+    parser = argparse.ArgumentParser(prog="python -m tools.handout", description=__doc__)
+    parser.add_argument("folder", type=pathlib.Path, nargs="?", default=ROOT / "student", help="a new one; default: student")
+    target = parser.parse_args().folder
     try:
         hand_out(target)
     except FileExistsError as error:

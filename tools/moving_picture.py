@@ -1,11 +1,11 @@
-"""Makes the README's moving picture, the explorer of lesson 15 moved by its sliders: python tools/moving_picture.py"""
+"""Makes the README's moving picture: the explorer of lesson 15, moved by its sliders (needs Chromium)."""
+import argparse
 import io
 import pathlib
 import tempfile
 
 from PIL import Image
 
-from tests.browser.labdriver import chromium
 from tests.notebooks import ROOT
 from tools.site import __main__ as website
 
@@ -31,6 +31,7 @@ def frames(page):
 
 
 def main():
+    from tests.browser.labdriver import chromium  # here: Playwright is installed for developers only
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         website.build(pathlib.Path(folder), [LESSON])
         page = browser.new_page(viewport={"width": 1000, "height": 800})
@@ -42,4 +43,5 @@ def main():
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(prog="python -m tools.moving_picture", description=__doc__).parse_args()
     main()

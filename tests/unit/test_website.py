@@ -21,7 +21,7 @@ def test_every_diagram_was_drawn():
     for path in PATHS:
         for cell in text_cells(read(path)):
             for code in re.findall(r"```mermaid\n(.*?)```", cell.source, flags=re.S):
-                assert drawing_of(code).exists(), f"{path.stem} has a diagram that was not drawn: python tools/drawings.py"
+                assert drawing_of(code).exists(), f"{path.stem} has a diagram that was not drawn: python -m tools.drawings"
 
 
 def test_formulas_keep_their_parts():

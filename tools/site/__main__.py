@@ -1,6 +1,6 @@
-"""The course as pages that need no network: python tools/site FOLDER [--live NAME ...]
+"""Writes the course as web pages that need neither a network nor a server.
 
-Every page shows what is committed. A lesson with an explorer is run up to its last one, for the weights in it.
+Every page shows what is committed. A lesson with an explorer is run up to its last explorer, for the weights in it.
 """
 import argparse
 import pathlib
@@ -100,8 +100,9 @@ def state_of(widget):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(prog="python -m tools.site", description=__doc__)
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--live", nargs="*", metavar="NAME", default=NAMES, help="only their explorers answer: 03_masked_softmax")
+    parser.add_argument("--live", nargs="*", metavar="NAME", default=NAMES,
+                        help="the lessons to run, such as 03_masked_softmax; in the others explorers are pictures (default: all)")
     given = parser.parse_args()
     build(given.folder, given.live)

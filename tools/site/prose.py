@@ -64,5 +64,5 @@ def mathml(formula, display="inline"):
 
 
 def drawing_of(code):
-    """The file with the picture of a Mermaid diagram; `python tools/drawings.py` draws what is missing."""
+    """The file with the picture of a Mermaid diagram; `python -m tools.drawings` draws what is missing."""
     return DRAWINGS / f"{hashlib.sha256(code.strip().encode()).hexdigest()[:12]}.svg"

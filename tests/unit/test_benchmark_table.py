@@ -10,20 +10,20 @@ import sys
 import pytest
 
 from tests.notebooks import ROOT
-from tools import benchmark_table as measured
+from tools import benchmark_table as table
 
-SHIPPED = ROOT / "helpers" / "weights"
-TEXT = measured.README.read_text(encoding="utf-8")
+SHIPPED = ROOT / "helpers" / "pretrained"
+TEXT = table.README.read_text(encoding="utf-8")
 
 
 RUN = '''
 import pathlib
 
 import pytest
-from tools import benchmark_table as measured
+from tools import benchmark_table as table
 
 HERE = pathlib.Path(__file__).parent
-measured.FIGURES, measured.README = HERE / "figures.csv", HERE / "README.md"
+table.FIGURES, table.README = HERE / "figures.csv", HERE / "README.md"
 
 
 def test_good(faster):
@@ -41,32 +41,32 @@ def test_skipped(read_or_skip, figure):
 
 
 def row(test, what="speed", here="1.00"):
-    return dict(zip(measured.FIELDS, [test, what, here, "", "", ""], strict=True))
+    return dict(zip(table.FIELDS, [test, what, here, "", "", ""], strict=True))
 
 
 def test_the_readme_shows_what_the_file_says():
-    assert TEXT.count(measured.BEGIN) == TEXT.count(measured.END) == 1
-    assert measured.with_table(TEXT, measured.read()) == TEXT, "python tools/benchmark_table.py writes the table anew"
+    assert TEXT.count(table.BEGIN) == TEXT.count(table.END) == 1
+    assert table.with_table(TEXT, table.read()) == TEXT, "python -m tools.benchmark_table writes the table again"
 
 
 def test_every_row_has_its_benchmark_and_every_benchmark_its_heading():
-    for test in {row["test"] for row in measured.read()}:
+    for test in {row["test"] for row in table.read()}:
         file, name = test.split("::")
-        source = (measured.FIGURES.parent / file).read_text(encoding="utf-8")
+        source = (table.FIGURES.parent / file).read_text(encoding="utf-8")
         assert f"def {name.split('[')[0]}(" in source, f"{test} is no more: take its rows out of figures.csv"
-    assert {path.name for path in measured.FIGURES.parent.glob("test_*.py")} == set(measured.HEADINGS)
+    assert {path.name for path in table.FIGURES.parent.glob("test_*.py")} == set(table.HEADINGS)
 
 
 def test_no_figure_stands_beside_the_table():
-    before, after = TEXT[TEXT.index("## How it is built"):].split(measured.BEGIN)
-    outside = before + after.split(measured.END)[1]
+    before, after = TEXT[TEXT.index("## Measured"):].split(table.BEGIN)
+    outside = before + after.split(table.END)[1]
     outside = re.sub(r"Python 3\.\d+ to 3\.\d+|torch \d\.\d+", "", outside)           # versions are no figures
     assert not re.findall(r"\d\.\d|\d ?%|\d (?:times|ms|MB|nats)", outside)
     assert not re.search(r"^\|", outside, re.MULTILINE)
 
 
 def test_what_ships_was_measured_after_it_was_made():
-    rows = {row["measured"]: row for row in measured.read() if row["test"].startswith("test_shipped.py")}
+    rows = {row["measured"]: row for row in table.read() if row["test"].startswith("test_shipped.py")}
     seconds = json.loads((SHIPPED / "bert" / "training.json").read_text())["seconds"]
     assert f"{seconds:,} s" in next(row["how"] for what, row in rows.items() if what.startswith("BERT"))
     with (SHIPPED / "fine_tuning.csv").open(newline="", encoding="utf-8") as file:
@@ -79,28 +79,28 @@ def test_a_test_that_ran_replaces_its_rows_and_the_others_keep_theirs():
     books, shipped, snli = (f"{file}::test" for file in ("test_books.py", "test_shipped.py", "test_snli.py"))
     old = [row(books), row(books, "gone"), row(books + "[1]"), row(snli)]
     new = [row(shipped), row(books, here="2.00"), row(books, "more")]
-    assert measured.merged(old, new) == [row(books, here="2.00"), row(books, "more"), row(books + "[1]"), row(shipped), row(snli)]
-    assert measured.merged(old, []) == old
+    assert table.merged(old, new) == [row(books, here="2.00"), row(books, "more"), row(books + "[1]"), row(shipped), row(snli)]
+    assert table.merged(old, []) == old
 
 
 def test_a_table_has_a_heading_for_each_file():
-    lines = measured.table([row("test_books.py::a"), row("test_books.py::b", "size"), row("test_snli.py::a")])
+    lines = table.table([row("test_books.py::a"), row("test_books.py::b", "size"), row("test_snli.py::a")])
     assert [line.split(" | ")[0] for line in lines[2:]] == [
-        f"| **{measured.HEADINGS['test_books.py']}**", "| speed", "| size", f"| **{measured.HEADINGS['test_snli.py']}**", "| speed"]
+        f"| **{table.HEADINGS['test_books.py']}**", "| speed", "| size", f"| **{table.HEADINGS['test_snli.py']}**", "| speed"]
     assert {line.count("|") for line in lines} == {6}
 
 
 def test_what_is_around_the_table_stays():
-    text = f"before\n{measured.BEGIN}\nold\n{measured.END}\nafter\n"
-    assert measured.with_table(text, []).split("\n") == ["before", measured.BEGIN, *measured.table([]), measured.END, "after", ""]
+    text = f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n"
+    assert table.with_table(text, []).split("\n") == ["before", table.BEGIN, *table.table([]), table.END, "after", ""]
 
 
 def test_only_what_passed_is_kept(tmp_path):
     bad = row("test_books.py::test_bad", "bad", "7.00")
-    shutil.copy(measured.FIGURES.parent / "conftest.py", tmp_path)
+    shutil.copy(table.FIGURES.parent / "conftest.py", tmp_path)
     (tmp_path / "test_books.py").write_text(RUN)
     (tmp_path / "figures.csv").write_text(",".join(bad) + "\n" + ",".join(bad.values()) + "\n")
-    (tmp_path / "README.md").write_text(f"{measured.BEGIN}\n{measured.END}\n")
+    (tmp_path / "README.md").write_text(f"{table.BEGIN}\n{table.END}\n")
     paths = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
     run = subprocess.run([sys.executable, "-m", "pytest", "--rootdir", str(tmp_path), "-rs", str(tmp_path)], text=True,
                          capture_output=True, env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"})
@@ -115,4 +115,4 @@ def test_only_what_passed_is_kept(tmp_path):
     ([14.0], "14.0"), ([0.8144], "0.814"), ([1.07, 1.03, 1.05], "1.05 (1.03 to 1.07)"),
     ([1.001, 1.002], "1.00"), ("as it is", "as it is")])
 def test_numbers_have_three_digits_and_several_their_range(found, text):
-    assert measured.spread(found) == text
+    assert table.spread(found) == text
