@@ -9,6 +9,7 @@ import random
 import re
 
 from helpers.data.documentation import docstrings, key, prose
+from helpers.data.published import read_files, two_parts
 
 TAGS = ["word", "name"]
 LIBRARIES = ["matplotlib", "networkx", "numpy", "torch"]               # those whose authors mark names
@@ -23,14 +24,19 @@ TOKEN = re.compile(rf"{SIGN}\w+|\w+(?:[-'](?!{SIGN})\w+)*|[^\w\s]")
 FORGOTTEN = re.compile(r"\w*_\w*|True|False|None")                     # surely names: with these unmarked, others may be as well
 
 
-def load_tagging(n_train=5000, n_test=800, seed=0):
+def load_tagging(n_train: int = 5000, n_test: int = 800, seed: int = 0, path=None) -> tuple[list, list]:
     """(train, test): lists of (words, tags), of the same length; a tag is an index in TAGS.
 
     Words are as they are written, and punctuation marks are words too. Each sentence has a marked name at least, and none that was
     plainly forgotten. No sentence is there twice, in any case of letters, and no docstring is divided between train and test.
     What is there depends on the versions of LIBRARIES that are installed; on one machine it is always the same.
-    Raises ValueError for negative numbers and for more sentences than there are, ModuleNotFoundError where a library is missing.
+    path: in place of these, a folder or archive with CoNLL-2003's eng.train and eng.testb, or one such file, of which a tenth is the
+        test: a word on each line, its tag last, an empty line between sentences. Every tag but O is that of a name.
+    Raises ValueError for negative numbers, for more sentences than there are and for a damaged file, ModuleNotFoundError where a
+    library is missing.
     """
+    if path is not None:
+        return two_parts([read_tags(file) for file in read_files(path, ("*train*", "*test*"))], key=lambda pair: " ".join(pair[0]))
     if min(n_train, n_test) < 0:
         raise ValueError(f"n_train={n_train}, n_test={n_test}: both need to be 0 or more")
     groups = list(sentences_by_docstring(*LIBRARIES))
@@ -51,6 +57,21 @@ def sentences_by_docstring(*libraries):
         groups.append([pair for k, pair in fresh.items() if k not in seen])
         seen.update(fresh)
     return groups
+
+
+def read_tags(file):
+    """(words, tags) of each sentence of a file in the layout of CoNLL-2003."""
+    sentences = [([], [])]
+    for number, line in enumerate(file.lines(), 1):
+        cells = line.split()
+        if not cells:
+            sentences.append(([], []))
+        elif len(cells) == 1:
+            raise file.error(number, line, "a word and its tag")
+        elif cells[0] != "-DOCSTART-":
+            sentences[-1][0].append(cells[0])
+            sentences[-1][1].append(int(cells[-1] != "O"))
+    return [sentence for sentence in sentences if sentence[0]]
 
 
 def take(count, groups):

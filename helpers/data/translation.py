@@ -1,38 +1,34 @@
-"""English sentences and their French: from a small grammar that is always there, or the published Tatoeba pairs."""
-import functools
-import re
+"""English sentences and their French: from a small grammar, always there, the published Tatoeba pairs, or a file of one's own."""
+from helpers.data.published import SHIPPED, columns, parallel, read_files, read_published
 
-from helpers.data.published import read_published
-from helpers.data.sentences import sentence_pairs
-
-SIZES = {"ca5511a012cdbe2c135160af469f1b5ae1b39d4863e522cca69e05e8cd1ad69d": 11_431_742}
+KNOWN = ["ca5511a012cdbe2c135160af469f1b5ae1b39d4863e522cca69e05e8cd1ad69d"]         # 163,698 of the 167,130 lines of the archive
 URL, CHECKSUM = "http://d2l-data.s3-accelerate.amazonaws.com/fra-eng.zip", "sha1:94646ad1522d915e7b0f9296181140edcf86a4f5"
+PLAIN = dict.fromkeys(map(ord, "\u00a0\u2009\u202f"), " ") | dict.fromkeys(map(ord, "\u00ad\u200b"))     # spaces, and nothing
+LAYOUTS = ("???.txt",), ("*.en", "*.fr")
 
 
-def load_translation(name="grammar"):
+def load_translation(name: str = "grammar", path=None) -> list[tuple[str, str]]:
     """Pairs (English, French) of sentences as they are written, in an order that is the same everywhere.
 
-    "grammar": 30,000 different English sentences from the course's own grammar, each with its one French translation, in a
-        random order: the first n are a fair sample.
-    "fra-eng": about 167,000 pairs, shortest first, many English sentences with several translations. Source: Tatoeba,
-        put together by ManyThings, CC BY 2.0. Read from the cache folder (see helpers.data.published), fetched the first time.
-    Raises ValueError for another name and for a damaged file, FileNotFoundError where there is neither file nor network.
+    name: "grammar", 30,000 different English sentences from the course's own grammar (tools/make_data), each with its one French
+        translation, in a random order: the first n are a fair sample.
+        "fra-eng", about 167,000 pairs, shortest first, many English sentences with several translations. Source: Tatoeba,
+        put together by ManyThings, CC BY 2.0. Read from fra-eng in the cache folder (see `read_published`), or fetched.
+    path: in place of a name, pairs of one's own: a table with the English in the first column and the French in the second, such
+        as fra.txt; or two files with as many lines, (English, French), or a folder or archive with train.en and train.fr.
+        Other languages are read as well. Pairs of which one side is empty are left out.
+    Raises ValueError for another name and a damaged file, FileNotFoundError where there is neither file nor network.
     """
-    if name == "grammar":
-        return list(grammar_pairs())
-    if name == "fra-eng":
-        return read_pairs(read_published("fra-eng/fra.txt", SIZES, URL, CHECKSUM, member="fra-eng/fra.txt"))
-    raise ValueError(f'no pairs are called {name!r}: choose "grammar" or "fra-eng"')
+    if path is not None:
+        files = read_files(path, *LAYOUTS)
+    elif name == "grammar":
+        files = read_files(SHIPPED / "translation.tsv.xz")
+    elif name == "fra-eng":
+        files = read_published("fra-eng", *LAYOUTS, known=KNOWN, url=URL, checksum=CHECKSUM)
+    else:
+        raise ValueError(f'no pairs are called {name!r}: choose "grammar" or "fra-eng", or give a path')
+    pairs = parallel(*files) if len(files) == 2 else [row for _, row in columns(files[0], "english en", "french fr")]
+    pairs = [tuple(text.translate(PLAIN).strip() for text in pair) for pair in pairs]
+    return [pair for pair in pairs if all(pair)]
 
 
-@functools.cache
-def grammar_pairs():
-    """The pairs of the grammar, written once."""
-    return sentence_pairs()
-
-
-def read_pairs(text):
-    """The first two columns, with plain spaces alone and without invisible characters."""
-    text = re.sub("[\u00a0\u2009\u202f]", " ", text)
-    text = re.sub("[\u00ad\u200b]", "", text)                  # a soft hyphen, a space of no width
-    return [tuple(line.split("\t")[:2]) for line in text.splitlines()]
