@@ -1,7 +1,7 @@
 """English to classify and to pretrain on: sentences from the documentation of the libraries that this course installs.
 
-Nothing is downloaded and nothing is imported: the source files are read, and the prose taken out of their docstrings.
-What is there depends on the versions installed, so numbers differ a little between machines; on one machine they never do.
+Nothing is downloaded or imported: the source files are read, and the prose taken out of their docstrings. What is there
+depends on the versions installed, so numbers differ a little between machines; on one machine they never do.
 """
 import ast
 import collections
@@ -21,19 +21,18 @@ from helpers.data.sentiment import load_labelled
 from helpers.data.wikitext import read_text
 from helpers.text import split_words
 
-LIBRARIES = ["matplotlib", "networkx", "numpy", "python", "torch"]                    # "python" is its standard library
+LIBRARIES = ["matplotlib", "networkx", "numpy", "python", "torch"]             # "python" is its standard library
 OTHERS = ["IPython", "PIL", "babel", "debugpy", "fontTools", "fsspec", "jedi", "jinja2", "jupyter_client", "jupyter_server",
-          "mpmath", "nbconvert", "packaging", "prompt_toolkit", "psutil", "pygments", "pyparsing", "setuptools", "sympy", "tornado",
-          "traitlets", "urllib3", "zmq"]                                               # for load_paragraphs alone
+          "mpmath", "nbconvert", "packaging", "prompt_toolkit", "psutil", "pygments", "pyparsing", "setuptools", "sympy",
+          "tornado", "traitlets", "urllib3", "zmq"]                            # for load_paragraphs alone
 NAMES = re.compile(r"matplotlib|networkx|numpy|python|torch|\b(mpl|nx|np)\b", re.IGNORECASE)
-
 # Folders of tests, of other people's code, of tables, and of torch's compiler, which is long and seldom explains itself.
 SKIPPED = {"test", "tests", "testing", "site-packages", "dist-packages", "_vendor", "ensurepip", "lib2to3", "encodings",
            "_dynamo", "_inductor"}
 
 # The comments and string literals of Python source. Each alternative begins with a plain character: so the search is fast.
 DOUBLE, SINGLE = r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"', r"'[^'\\\n]*(?:\\.[^'\\\n]*)*'"
-CONTINUED = rf"(?:\s*(?:{DOUBLE}|{SINGLE}))*"                                          # "one " 'literal' in several
+CONTINUED = rf"(?:\s*(?:{DOUBLE}|{SINGLE}))*"                                  # "one " 'literal' in several
 COMMENT_OR_LITERAL = re.compile("|".join([
     r"#[^\n]*",
     r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""',
@@ -57,10 +56,9 @@ def load_documentation(per_class: int = 2500, seed: int = 0, path=None) -> list[
     """A list of (sentence, label), as many of each label, shuffled; label: the index in LIBRARIES.
 
     per_class: the most of each; there are as many as the library with the fewest has. Sentences are whole, of 5 to 40
-    tokens of `split_words`, and each is there once: what two libraries say alike, in any case of letters, is left out. So is
-    a sentence that names one of the five, even another one: the name would give the answer away, or a wrong one. What a
-    library is about ("tensor", "axes", "edge") stays: that is what is to be learned.
-    path: in place of the libraries, a table of one's own with texts and labels (see `load_labelled`), drawn from alike.
+    tokens of `split_words`. What two libraries say alike, in any case of letters, is left out, and so is a sentence that
+    names one of the five: the name would give the answer away, or a wrong one. path: in place of the libraries, a table
+    of one's own with texts and labels (see `load_labelled`).
     Raises ValueError where per_class is below 1, ModuleNotFoundError where a library is not installed.
     """
     if per_class < 1:
@@ -82,11 +80,10 @@ def load_documentation(per_class: int = 2500, seed: int = 0, path=None) -> list[
 def load_paragraphs(also: Iterable[str] = (), path=None) -> list[list[str]]:
     """Lists of two or more sentences that follow each other in one docstring: English to pretrain on, library by library.
 
-    Read from LIBRARIES, from those of OTHERS that are installed, and last from the libraries named in `also`: these change
-    nothing in what comes before. No sentence is there twice, in any case of letters. Where something was left out between two
-    sentences, an example or a formula or a repetition, a new list begins. Unlike `load_documentation`, this takes what is
-    indented too: notes, and the descriptions of parameters where they are sentences.
-    path: in place of all that, a text of one's own (see `read_text`).
+    Read from LIBRARIES, from those of OTHERS that are installed, and last from the libraries named in `also`, which change
+    nothing before them. No sentence is there twice, in any case of letters. Where something was left out between two
+    sentences, an example or a repetition, a new list begins. Unlike `load_documentation`, this takes what is indented, too:
+    notes and descriptions of parameters. path: in place of all that, a text of one's own (see `read_text`).
     Raises ModuleNotFoundError where one of LIBRARIES or of `also` is not installed.
     """
     if path is not None:
@@ -121,7 +118,8 @@ def docstrings(library):
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")                                 # "\d" in somebody's docstring
-        return [text for path in source_files(library) for text in texts(path.read_text(encoding="utf-8", errors="replace"))]
+        sources = (path.read_text(encoding="utf-8", errors="replace") for path in source_files(library))
+        return [text for source in sources for text in texts(source)]
 
 
 def texts(source):

@@ -94,7 +94,9 @@ def contents(path: pathlib.Path) -> Iterator[dict[str, Callable[[], bytes]]]:
 
 def read_bytes(path: pathlib.Path) -> bytes:
     """What a file holds; a pipe, which might never end, is refused, and a folder."""
-    if path.exists() and not path.is_file():
+    if not path.exists():
+        raise FileNotFoundError(f"{path} is not there")
+    if not path.is_file():
         raise ValueError(f"{path} is a folder or a pipe, where a file is needed")
     return path.read_bytes()
 

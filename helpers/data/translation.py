@@ -2,8 +2,9 @@
 from helpers.data.published import SHIPPED, columns, parallel, read_files, read_published
 
 KNOWN = ["ca5511a012cdbe2c135160af469f1b5ae1b39d4863e522cca69e05e8cd1ad69d"]         # 163,698 of the 167,130 lines of the archive
-URL, CHECKSUM = "http://d2l-data.s3-accelerate.amazonaws.com/fra-eng.zip", "sha1:94646ad1522d915e7b0f9296181140edcf86a4f5"
-PLAIN = dict.fromkeys(map(ord, "\u00a0\u2009\u202f"), " ") | dict.fromkeys(map(ord, "\u00ad\u200b"))     # spaces, and nothing
+URL = "http://d2l-data.s3-accelerate.amazonaws.com/fra-eng.zip"
+CHECKSUM = "sha1:94646ad1522d915e7b0f9296181140edcf86a4f5"
+PLAIN = str.maketrans("\u00a0\u2009\u202f", "   ", "\u00ad\u200b")       # other spaces; a soft hyphen, a space of no width
 LAYOUTS = ("???.txt",), ("*.en", "*.fr")
 
 
@@ -12,11 +13,11 @@ def load_translation(name: str = "grammar", path=None) -> list[tuple[str, str]]:
 
     name: "grammar", 30,000 different English sentences from the course's own grammar (tools/make_data), each with its one French
         translation, in a random order: the first n are a fair sample.
-        "fra-eng", about 167,000 pairs, shortest first, many English sentences with several translations. Source: Tatoeba,
-        put together by ManyThings, CC BY 2.0. Read from fra-eng in the cache folder (see `read_published`), or fetched.
-    path: in place of a name, pairs of one's own: a table with the English in the first column and the French in the second, such
-        as fra.txt; or two files with as many lines, (English, French), or a folder or archive with train.en and train.fr.
-        Other languages are read as well. Pairs of which one side is empty are left out.
+        "fra-eng", about 167,000 pairs, shortest first, many English sentences with several translations, CC BY 2.0.
+        Source: Tatoeba and ManyThings. Read from fra-eng in the cache folder (see `read_published`), or fetched.
+    path: in place of a name, fra.txt or another table with English in its first column and French in the second; or two
+        files with a sentence on each line, (English, French); or a folder or archive that holds fra.txt, or train.en and
+        train.fr. Pairs with an empty side are left out.
     Raises ValueError for another name and a damaged file, FileNotFoundError where there is neither file nor network.
     """
     if path is not None:

@@ -14,6 +14,7 @@ LAYOUTS = ("wiki.train.*", "wiki.valid.*"), ("*train*.txt", "*valid*.txt")
 HEADING = re.compile(r"^ *= .* = *$", re.MULTILINE)
 # A sentence ends at a mark that stands alone, or has a quotation mark or bracket at it, where another one can begin.
 SENTENCE_END = re.compile(r"""(?<= [.?!]|[.?!][")]) (?=["'(\[A-Z])""")
+PLAIN_END = re.compile(r"""(?:(?<=[.?!])|(?<=[.?!]["')])) +(?=["'(A-Z])""")              # in text that nobody took apart
 
 
 def load_wikitext(name: str = "wikitext-2", path=None) -> tuple[list, list]:
@@ -50,7 +51,7 @@ def paragraphs_of(file: File) -> list[list[str]]:
         paragraphs = [read_sentences(line) for line in lines if line]
     else:
         blocks = [[line.strip() for line in block.split("\n") if line.strip()] for block in re.split(r"\n\s*\n", file.text)]
-        paragraphs = [block if len(block) > 1 else re.split(r"(?<=[.?!]) +(?=[\"'(A-Z])", block[0]) for block in blocks if block]
+        paragraphs = [block if len(block) > 1 else PLAIN_END.split(block[0]) for block in blocks if block]
     paragraphs = [sentences for sentences in paragraphs if len(sentences) > 1]
     if not paragraphs:
         raise file.error(1, file.lines()[0], "a text with a paragraph of two sentences, a line each,")

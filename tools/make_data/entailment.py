@@ -45,16 +45,16 @@ class Sentence(NamedTuple):
     denied: bool
 
 
-def sets(first=(1000, 400), both=(30_000, 6_000), seed=0):
-    """(train, test): lists of (premise, hypothesis, label), `both` of them; the label 0 is entailment, 1 neutral, 2 contradiction.
+def sets(parts=((1000, 400), (2000, 400), (6000, 900), (30_000, 6_000)), seed=0):
+    """(train, test): lists of (premise, hypothesis, label); the label 0 is entailment, 1 neutral, 2 contradiction.
 
     Each hypothesis is there with three premises, one for each label, which tell as much as one another: neither sentence alone
     says much about the label, and both together decide it. No sentence of the test is in the training pairs, and what its
-    hypotheses say is done, such as opening documents, is done nowhere there. They are written in two parts, each in a random
-    order: the first, of `first` pairs, is what a lesson reads.
+    hypotheses say is done, such as opening documents, is done nowhere there. parts: how many there are to train and to test on
+    after each part; within one the order is random. Who reads as many as the first parts have reads whole threes.
     """
     rng, taken, train, test = random.Random(seed), set(), [], []
-    for n_train, n_test in (first, both):
+    for n_train, n_test in parts:
         train += make_pairs(n_train - len(train), rng, taken, held_out=False)
         test += make_pairs(n_test - len(test), rng, taken, held_out=True)
     return train, test
