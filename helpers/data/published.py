@@ -89,7 +89,8 @@ def contents(path: pathlib.Path) -> Iterator[dict[str, Callable[[], bytes]]]:
     except FileNotFoundError:
         raise
     except DAMAGE as error:
-        raise ValueError(f"{path} is damaged, or cannot be read: {error}. Put a whole copy in its place.") from error
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise ValueError(f"{path} is damaged, or cannot be read: {reason}. Put a whole copy in its place.") from error
 
 
 def read_bytes(path: pathlib.Path) -> bytes:
