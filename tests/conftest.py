@@ -21,7 +21,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture
 def published():
-    """Gives the path of a published file in the cache folder that ATTENTION_COURSE_CACHE names; skips the test where there is none."""
+    """Gives the path of a file in the cache folder that ATTENTION_COURSE_CACHE names; skips the test where it is not."""
     def use(file):
         if not os.environ.get(CACHE) or not (cache_folder() / file).exists():
             pytest.skip(f"{file} is not here: {CACHE} names the folder that holds it")

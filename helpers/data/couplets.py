@@ -1,4 +1,4 @@
-"""Chinese couplets (duilian): two lines as long as one another, the second answering the first character by character."""
+"""Chinese couplets (duilian): two lines of one length, whose characters answer one another."""
 import re
 from collections.abc import Collection, Iterable
 
@@ -6,23 +6,22 @@ from helpers.data.published import SHIPPED, columns, parallel, read_files, read_
 
 KNOWN = ["a8f6a87245cde480d4b7faf318df991208a8cea47bff869aac141d22034d94f0",                    # 60,000 couplets
          "cee20cfedf3dbea157ebbe78c100ae5e0eec1797a781076419aebd95db3cbe48"]
-ADVICE = ("The corpus (AGPL-3.0) is at https://github.com/wb14123/couplet-dataset/releases: put its archive there, or its "
-          "files train/in.txt and train/out.txt.")
+ADVICE = ("The corpus (AGPL-3.0) is at https://github.com/wb14123/couplet-dataset/releases: put its archive there, "
+          "or its files train/in.txt and train/out.txt.")
 
-# From each character of the lexicon to how it is read, what it means, and the one to three characters that may answer it.
-LEXICON = [row for _, row in columns(*read_files(SHIPPED / "lexicon.tsv"), "character", "reading", "gloss", "opposites")]
-PINYIN, GLOSS, OPPOSITES = ({row[0]: row[column] for row in LEXICON} for column in (1, 2, 3))
+# From each character of the lexicon to how it is read, what it means, and the one to three that may answer it.
+LEXICON = columns(*read_files(SHIPPED / "lexicon.tsv"), "character", "reading", "gloss", "opposites")
+PINYIN, GLOSS, OPPOSITES = ({row[0]: row[i] for _, row in LEXICON} for i in (1, 2, 3))
 
 
 def load_couplets(name: str = "made", path=None) -> list[tuple[str, str]]:
     """Couplets as a list of pairs (first line, second line): strings of as many characters, without spaces.
 
-    name: "made", 12,000 by the project (tools/make_data), lines of 4 to 9 characters of the lexicon, no two first lines
-        alike; "published", a corpus in couplet in the cache folder, with its own punctuation; it is not fetched.
-    path: in place of a name, a folder or archive with in.txt and out.txt, of which a line in one is answered by the same
-        line of the other, or these two files, or a table with two columns; any characters, with spaces or without.
-    Raises ValueError for another name and for files that are damaged or do not belong together, FileNotFoundError where
-    they are missing.
+    name: "made", 12,000 by the project (tools/make_data), lines of 4 to 9 characters of the lexicon, no two
+        first lines alike; "published", a corpus in couplet in the cache folder, with punctuation.
+    path: in place of a name, a folder or archive with in.txt and out.txt, in which the same line answers, or
+        these two files, or a table with two columns; any characters, with spaces between them or without.
+    Raises ValueError for another name and for damaged files, FileNotFoundError where they are missing.
     """
     if path is not None:
         files = read_files(path, ("in.txt", "out.txt"))
@@ -43,20 +42,21 @@ def load_couplets(name: str = "made", path=None) -> list[tuple[str, str]]:
 
 
 def transcribe(text: str) -> str:
-    """The text in letters that every font has: 天 <sep> as "tiān <sep>", a character not in the lexicon as its code, U+9F98."""
-    return " ".join(part if part.isascii() else PINYIN.get(part, f"U+{ord(part):04X}") for part in re.findall(r"[!-~]+|\S", text))
+    """The text in letters that every font has: 天 <sep> as "tiān <sep>", others as their codes, U+9F98."""
+    parts = re.findall(r"[!-~]+|\S", text)
+    return " ".join(part if part.isascii() else PINYIN.get(part, f"U+{ord(part):04X}") for part in parts)
 
 
 def readings(tokens: Iterable[str], gloss: bool = False) -> list[str]:
     """How each token is read, in letters that every font has: 天 as "tiān", with its gloss as "tiān sky"."""
-    return [f"{transcribe(token)} {GLOSS[token]}" if gloss and token in GLOSS else transcribe(token) for token in tokens]
+    return [transcribe(token) + (f" {GLOSS[token]}" if gloss and token in GLOSS else "") for token in tokens]
 
 
 def read_line(text: str, known: Collection[str], shortest: int, longest: int) -> str:
     """The line that somebody typed, without its spaces.
 
-    known: the characters that can be read, PINYIN or those of a corpus. Raises ValueError, with a sentence for the person
-    who typed, for characters that are not known and for a line that is too short or too long.
+    known: the characters that can be read, PINYIN or those of a corpus. Raises ValueError, with a sentence
+    for the person who typed, for characters that are not known and for a line that is too short or too long.
     """
     line = "".join(text.split())
     unknown = list(dict.fromkeys(character for character in line if character not in known))

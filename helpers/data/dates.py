@@ -26,13 +26,13 @@ def load_dates(n_train: int = 60_000, n_test: int = 2000, seed: int = 0, path=No
     """(train, test): lists of pairs (written, iso), such as ("Sunday, November 30, 1997", "1997-11-30").
 
     The dates are from 1925 to 2069. Each date of the test is there once, and in no form in the training pairs.
-    path: in place of these, a table of one's own with two columns, between tabs or CSV, of which a tenth of the
-        dates are the test; or two such files, (train, test), or a folder or archive that holds them.
-    Raises ValueError for a negative number of pairs, where the test would leave no date to train on, and for a file
-    that is damaged or has no such dates, FileNotFoundError where it is missing.
+    path: in place of these, a table of such pairs, a tenth of whose dates are the test, or two, (train, test).
+    Raises ValueError for a negative number of pairs, where the test would leave no date to train on, and for a
+    table that is damaged or has no such dates, FileNotFoundError where it is missing.
     """
     if path is not None:
-        return two_parts([read_dates(file) for file in read_files(path, ("*train*.?sv", "*test*.?sv"))], key=lambda pair: pair[1])
+        parts = [read_dates(file) for file in read_files(path, ("*train*.?sv", "*test*.?sv"))]
+        return two_parts(parts, key=lambda pair: pair[1])
     days = (LAST - FIRST).days + 1
     if n_train < 0 or not 0 <= n_test < days:
         raise ValueError(f"n_train={n_train}, n_test={n_test}: both need to be 0 or more, and n_test below {days:,} dates")
@@ -44,14 +44,14 @@ def load_dates(n_train: int = 60_000, n_test: int = 2000, seed: int = 0, path=No
 
 
 def read_dates(file):
-    """The pairs of a table."""
-    rows = columns(file, "written", "iso")
-    for number, (_, iso) in rows:
+    """The pairs of a table of dates."""
+    pairs = []
+    for number, (written, iso) in columns(file, "written", "iso"):
         try:
-            datetime.datetime.strptime(iso, "%Y-%m-%d")
+            pairs.append((written, datetime.datetime.strptime(iso, "%Y-%m-%d").date().isoformat()))
         except ValueError as error:
             raise file.error(number, iso, "a date as 1997-11-30") from error
-    return [tuple(pair) for _, pair in rows]
+    return pairs
 
 
 def normalise(text: str) -> str:

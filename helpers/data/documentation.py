@@ -67,7 +67,8 @@ def load_documentation(per_class: int = 2500, seed: int = 0, path=None) -> list[
         examples, names = load_labelled(path)
         classes = [[text for text, label in examples if label == i] for i in range(len(names))]
     else:
-        found = [unnamed_sentences(library) for library in LIBRARIES]
+        found = [{key(sentence): sentence for text in docstrings(library) for run in prose(text) for sentence in run
+                  if not NAMES.search(sentence)} for library in LIBRARIES]
         libraries_with = collections.Counter(itertools.chain(*found))
         classes = [[sentence for k, sentence in sentences.items() if libraries_with[k] == 1] for sentences in found]
     size = min(per_class, *map(len, classes))
@@ -98,12 +99,6 @@ def load_paragraphs(also: Iterable[str] = (), path=None) -> list[list[str]]:
                     seen.add(key(sentence))
                 paragraphs += [run for run in runs(fresh) if len(run) > 1]
     return paragraphs
-
-
-def unnamed_sentences(library):
-    """The sentences of a library's documentation that name no library, by their `key`."""
-    sentences = itertools.chain.from_iterable(run for text in docstrings(library) for run in prose(text))
-    return {key(sentence): sentence for sentence in sentences if not NAMES.search(sentence)}
 
 
 def key(sentence):

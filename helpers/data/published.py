@@ -1,4 +1,4 @@
-"""One way to read a file: alone, in a folder or in an archive; one's own, or published and in the cache folder, or fetched into it."""
+"""One way to read files: alone, in a folder or in an archive; one's own, or published ones."""
 import bz2
 import contextlib
 import csv
@@ -19,8 +19,8 @@ from typing import NamedTuple
 import pooch
 import requests
 
-CACHE = "ATTENTION_COURSE_CACHE"                     # names another cache folder, one that a class shares, say
-SHIPPED = pathlib.Path(__file__).parent              # the texts that tools/make_data wrote
+CACHE = "ATTENTION_COURSE_CACHE"               # names another cache folder, one that a class shares, say
+SHIPPED = pathlib.Path(__file__).parent        # the texts that tools/make_data wrote
 ARCHIVE = re.compile(r".*\.(zip|tar|tgz|tar\.\w+)")
 DECOMPRESS = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
 DAMAGE = (OSError, EOFError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError)
@@ -33,7 +33,7 @@ class File(NamedTuple):
 
     def lines(self) -> list[str]:
         """The lines, without their ends."""
-        return self.text.removesuffix("\n").split("\n")          # splitlines would break at other characters, too
+        return self.text.removesuffix("\n").split("\n")      # splitlines would break at other characters, too
 
     def error(self, line: int, came: object, needed: str) -> ValueError:
         """What to raise where a line, counted from 1, is not what is needed."""
@@ -41,17 +41,17 @@ class File(NamedTuple):
 
 
 def cache_folder() -> pathlib.Path:
-    """Where published data is kept: what the environment variable ATTENTION_COURSE_CACHE names, or the user's cache."""
+    """Where published data is kept: in what ATTENTION_COURSE_CACHE names, or in the user's cache."""
     return pathlib.Path(os.environ.get(CACHE) or pooch.os_cache("attention-course")).expanduser()
 
 
 def read_files(path, *layouts: tuple[str, ...]) -> list[File]:
     """A file for each pattern, as "*train.tsv", of the first layout whose files are all there.
 
-    path: a folder or a zip or tar archive that holds them, at most one folder deep where it is a folder; a single file of any name,
-    compressed or not, which is then the only one returned; or a tuple of such files. Where several files fit a pattern, the one
-    nearest the top is read, and one with "train" in its path before others. Raises FileNotFoundError where files are missing,
-    ValueError where one is damaged, not UTF-8, or a pipe or folder in the place of a file.
+    path: a folder that holds them, at most one folder further down, or a zip or tar archive; a single file of
+    any name, compressed or not, which is then the only one returned; or a tuple of such files. Where several
+    fit a pattern, the one nearest the top is read, one with "train" in its path before others. Raises
+    FileNotFoundError where files are missing, ValueError where one is damaged, not UTF-8, or a pipe.
     """
     if isinstance(path, (tuple, list)):
         if len(path) != max(map(len, layouts)):
@@ -64,23 +64,25 @@ def read_files(path, *layouts: tuple[str, ...]) -> list[File]:
         if len(names) == 1 and not path.is_dir():
             return [decode(path / names[0], readers[names[0]]())]
         for layout in layouts:
-            fitting = [[name for name in names if fnmatch.fnmatchcase(pathlib.PurePath(name).name, pattern)] for pattern in layout]
-            if all(fitting):
-                return [decode(path / name, readers[name]()) for name, *_ in fitting]
+            found = [[name for name in names if fnmatch.fnmatchcase(name.rpartition("/")[2], pattern)]
+                     for pattern in layout]
+            if all(found):
+                return [decode(path / name, readers[name]()) for name, *_ in found]
     needed = ", or ".join(" and ".join(layout) for layout in layouts)
     raise FileNotFoundError(f"{path} holds {', '.join(names[:8]) or 'no file'}, where {needed} is needed")
 
 
 @contextlib.contextmanager
 def contents(path: pathlib.Path) -> Iterator[dict[str, Callable[[], bytes]]]:
-    """What reads the bytes of each file in a folder or archive, by its name there; that of a single file is empty."""
+    """What reads the bytes of each file in a folder or archive, by its name there; a single file has none."""
     try:
         if path.is_dir():
             inside = [*path.glob("*"), *path.glob("*/*")]
             yield {file.relative_to(path).as_posix(): functools.partial(read_bytes, file) for file in inside}
         elif path.is_file() and path.suffix == ".zip":
             with zipfile.ZipFile(path) as archive:
-                yield {name: functools.partial(archive.read, name) for name in archive.namelist() if not name.endswith("/")}
+                files = [member.filename for member in archive.infolist() if not member.is_dir()]
+                yield {name: functools.partial(archive.read, name) for name in files}
         elif path.is_file() and ARCHIVE.fullmatch(path.name):
             with tarfile.open(path) as archive:
                 yield {member.name: archive.extractfile(member).read for member in archive if member.isfile()}
@@ -90,7 +92,7 @@ def contents(path: pathlib.Path) -> Iterator[dict[str, Callable[[], bytes]]]:
         raise
     except DAMAGE as error:
         reason = str(error).partition("\n")[0] or type(error).__name__
-        raise ValueError(f"{path} is damaged, or cannot be read: {reason}. Put a whole copy in its place.") from error
+        raise ValueError(f"{path} is damaged or cannot be read: {reason}. Put a whole copy there.") from error
 
 
 def read_bytes(path: pathlib.Path) -> bytes:
@@ -108,15 +110,16 @@ def decode(path: pathlib.Path, content: bytes) -> File:
         return File(str(path), content.decode("utf-8-sig").replace("\r\n", "\n"))
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{path}, line {line:,}: {content[error.start:][:4]!r}, where UTF-8 is needed") from error
+        came = content[error.start:][:4]
+        raise ValueError(f"{path}, line {line:,}: {came!r}, where UTF-8 is needed") from error
 
 
-def read_published(folder: str, *layouts: tuple[str, ...], known=(), url=None, checksum=None, advice="") -> list[File]:
-    """The files of a published set (see `read_files`): unpacked in this folder of the cache, or in an archive there, or fetched.
+def read_published(folder: str, *layouts: tuple[str, ...], known=(), url="", checksum="", advice=""):
+    """The files of a published set: from this folder of the cache, from an archive there, or fetched.
 
-    known: the sha256 of each edition of the files that is known; another one is read, too, and a line is printed that says so.
-    url, checksum: of the archive to fetch, the checksum as "sha1:..."; advice: where to get it by hand, if there is no url.
-    Raises as `read_files` does, ValueError for a download that fails its checksum, and OSError where it cannot be written.
+    known: the sha256 of each known edition of the files; another one is read, too, and a printed line says so.
+    url, checksum: of the archive to fetch, as "sha1:..."; advice: where to get it, if there is no url. Raises
+    as `read_files` does, ValueError for a download with another checksum, OSError where it cannot be kept.
     """
     here = cache_folder() / folder
     try:
@@ -128,7 +131,7 @@ def read_published(folder: str, *layouts: tuple[str, ...], known=(), url=None, c
             raise FileNotFoundError(f"{error}. {advice}") from None
         archive = archives[0] if archives else fetch(url, checksum, here)
         files = read_files(archive, *layouts)
-        algorithm = checksum.partition(":")[0] if checksum else "sha256"
+        algorithm = checksum.partition(":")[0] or "sha256"
         unknown = [archive] * (f"{algorithm}:{pooch.file_hash(archive, algorithm)}" != checksum)
     for path in unknown:
         say_unknown(path)
@@ -137,7 +140,7 @@ def read_published(folder: str, *layouts: tuple[str, ...], known=(), url=None, c
 
 @functools.cache
 def say_unknown(path):
-    """Print, once, that a file is read that may not be what was published."""
+    """Print, once for each path, that what is read may not be what was published."""
     print(f"{path} is an edition that is not known here; it is read as it is.")
 
 
@@ -147,32 +150,37 @@ def fetch(url: str, checksum: str, folder: pathlib.Path) -> pathlib.Path:
     try:
         return pathlib.Path(pooch.retrieve(url, checksum, fname=path.name, path=folder, progressbar=True))
     except requests.RequestException as error:
-        raise FileNotFoundError(f"{path} is not there, and fetching {url} failed ({type(error).__name__}). Is there a network? "
-                                f"A good copy can be put there by hand; {CACHE} names another folder.") from error
+        raise FileNotFoundError(f"{path} is not there, and fetching {url} failed ({type(error).__name__}). Is there a "
+                                f"network? A copy can be put there; {CACHE} names another folder.") from error
     except OSError as error:
-        raise OSError(f"{url} cannot be kept as {path}: {error}. It needs a folder that can be written to, and room; "
-                      f"{CACHE} names another one.") from error
+        raise OSError(f"{url} cannot be kept as {path}: {error}. It needs a folder that can be written to, "
+                      f"and room; {CACHE} names another one.") from error
 
 
 def columns(file: File, *names: str) -> list[tuple[int, list[str]]]:
-    """(number of its line, cells) of each row of a table: the cells of the columns that are wanted, in the order of `names`.
+    """(number of its line, cells) of each row of a table: the cells of the columns that `names` wants.
 
-    Cells stand between tabs where the first line has one; otherwise the file is CSV. names: for each column, what a header may
-    call it, the best first: "text sentence". Without a header the first columns are taken. Empty lines are left out.
-    Raises ValueError, naming the line, where there are no rows, a column is missing, or a row of CSV has too many.
+    Cells stand between tabs where the first line has one; otherwise the file is CSV. names: for each column,
+    what a header may call it, the best first: "text sentence". Without a header the first columns are taken.
+    Raises ValueError, naming the line, for a table without rows, and for a row without one of the columns.
     """
     needed = f"a table with {', '.join(some.split()[0] for some in names)}"
-    has_tabs, reader = "\t" in file.text.partition("\n")[0], csv.reader(io.StringIO(file.text, newline=""), strict=True)
+    has_tabs = "\t" in file.lines()[0]
+    reader = csv.reader(io.StringIO(file.text, newline=""), strict=True)
     try:
-        rows = enumerate((line.split("\t") for line in file.lines()), 1) if has_tabs else ((reader.line_num, row) for row in reader)
+        cells = (line.split("\t") for line in file.lines())
+        rows = enumerate(cells, 1) if has_tabs else ((reader.line_num, row) for row in reader)
         rows = [(number, row) for number, row in rows if any(row)]
     except csv.Error as error:
         raise file.error(reader.line_num, error, needed) from error
     header = [cell.strip().lower() for cell in rows[0][1]] if rows else []
     places = [next((header.index(name) for name in some.split() if name in header), None) for some in names]
-    rows, places = (rows, list(range(len(names)))) if set(places) == {None} else (rows[1:], places)
+    if any(place is not None for place in places):
+        rows = rows[1:]
+    else:
+        places = list(range(len(names)))
     if not rows or None in places:
-        raise file.error(1, file.text.partition("\n")[0], needed)
+        raise file.error(1, file.lines()[0], needed)
     for number, row in rows:
         if len(row) <= max(places) or not (has_tabs or len(row) == len(header)):
             raise file.error(number, row, needed)
@@ -180,27 +188,27 @@ def columns(file: File, *names: str) -> list[tuple[int, list[str]]]:
 
 
 def read_made(name: str, names: list[str], n_train: int, n_test: int) -> list[list[list[str]]]:
-    """The first rows, of these columns, of what ships as name_train and name_test; ValueError where there are fewer."""
+    """The first rows of what ships as name_train and name_test; ValueError for more than there are."""
     parts = [columns(*read_files(SHIPPED / f"{name}_{part}.tsv.xz"), *names) for part in ("train", "test")]
     most = list(map(len, parts))
     if not (0 <= n_train <= most[0] and 0 <= n_test <= most[1]):
-        raise ValueError(f"n_train={n_train}, n_test={n_test}: from 0 to {most[0]:,} and from 0 to {most[1]:,} are there")
+        raise ValueError(f"n_train={n_train}, n_test={n_test}: {most[0]:,} and {most[1]:,} are there")
     return [[row for _, row in part[:count]] for part, count in zip(parts, (n_train, n_test))]
 
 
 def parallel(first: File, second: File) -> list[tuple[str, str]]:
     """The lines of two files, side by side; ValueError unless there are as many in both."""
-    both = first.lines(), second.lines()
-    if len(both[0]) != len(both[1]):
-        raise ValueError(f"{first.path} has {len(both[0]):,} lines, {second.path} {len(both[1]):,}: as many are needed")
-    return list(zip(*both))
+    one, other = first.lines(), second.lines()
+    if len(one) != len(other):
+        raise ValueError(f"{first.path} has {len(one):,} lines, {second.path} {len(other):,}: as many are needed")
+    return list(zip(one, other))
 
 
 def two_parts(parts: list[list], key: Callable = lambda row: row[0]) -> tuple[list, list]:
-    """(train, held out): the rows of two files; or of one, split: a tenth of the keys, chosen by their checksums, with all of their
-    rows is held out."""
+    """(train, held out): the rows of two files; or of one, a tenth of its keys held out with all their rows."""
     if len(parts) == 2:
         return tuple(parts)
-    keys = sorted({key(row) for row in parts[0]}, key=lambda text: zlib.crc32(text.encode()))
+    [rows] = parts
+    keys = sorted({key(row) for row in rows}, key=lambda text: zlib.crc32(text.encode()))
     held_out = set(keys[:max(1, len(keys) // 10)])
-    return [row for row in parts[0] if key(row) not in held_out], [row for row in parts[0] if key(row) in held_out]
+    return [row for row in rows if key(row) not in held_out], [row for row in rows if key(row) in held_out]

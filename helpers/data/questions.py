@@ -1,7 +1,8 @@
-"""Questions about short passages, each answered by some words of its passage: made by the project, or in SQuAD's layout.
+"""Questions about short passages, each answered by words of its passage: made by the project, or as in SQuAD.
 
-A made passage tells several things of the same sort, "The default of the argument width is 20. It is at least 5.", and often one of
-them about something else as well: it is full of possible answers, and the question, worded in its own way, decides.
+A made passage tells several things of the same sort, "The default of the argument width is 20. It is at least
+5.", and often one of them about something else as well: it is full of possible answers, and the question,
+worded in its own way, decides.
 """
 import json
 
@@ -11,11 +12,12 @@ from helpers.data.published import read_files, read_made, two_parts
 def load_questions(n_train: int = 5000, n_test: int = 500, path=None) -> tuple[list, list]:
     """(train, test): lists of (question, passage, start, end); the answer is passage[start:end].
 
-    Made by the project (tools/make_data), the first n_train and n_test: the answer is nowhere else in its passage, which has three
-    or four sentences; what the test asks about a thing, such as the default of the argument width, train asks about others alone.
-    path: in place of these, a folder or archive with SQuAD's train-v1.1.json and dev-v1.1.json, or one such file, of which a tenth
-        of the passages are for the test; all questions that have an answer.
-    Raises ValueError for more questions than there are or fewer than none, and for a damaged file, FileNotFoundError for a missing one.
+    Made by the project (tools/make_data), the first n_train and n_test: the answer is nowhere else in its
+    passage, which has three or four sentences; what the test asks about a thing, such as the default of the
+    argument width, train asks about others alone.
+    path: in place of these, a folder or archive with SQuAD's train-v1.1.json and dev-v1.1.json, or one such
+        file, of which a tenth of the passages are for the test; all questions that have an answer.
+    Raises ValueError for more than there are and for a damaged file, FileNotFoundError for a missing one.
     """
     if path is not None:
         parts = [read_squad(file) for file in read_files(path, ("train*.json", "dev*.json"))]
@@ -27,8 +29,9 @@ def load_questions(n_train: int = 5000, n_test: int = 500, path=None) -> tuple[l
 def read_squad(file):
     """The questions of a file of SQuAD, with the first answer of each."""
     try:
-        passages = [paragraph for article in json.loads(file.text)["data"] for paragraph in article["paragraphs"]]
-        return [(asked["question"], passage["context"], start := answer["answer_start"], start + len(answer["text"]))
+        passages = [passage for article in json.loads(file.text)["data"] for passage in article["paragraphs"]]
+        return [(asked["question"], passage["context"], start := answer["answer_start"],
+                 start + len(answer["text"]))
                 for passage in passages for asked in passage["qas"] for answer in asked["answers"][:1]]
     except (ValueError, KeyError, TypeError) as error:
         raise file.error(getattr(error, "lineno", 1), error, "JSON in SQuAD's layout") from error

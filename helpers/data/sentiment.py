@@ -1,33 +1,38 @@
-"""Sentences with labels, of one's own; and SST-2, phrases of film reviews that praise or blame (Socher et al. 2013)."""
+"""Sentences with labels: one's own, or SST-2, phrases of reviews, praise or blame (Socher et al. 2013)."""
+import re
+
 from helpers.data.published import columns, read_files, read_published, two_parts
 
 # Known are GLUE's 67,349 training rows as two files, nine tenths and one tenth, and not those of its archive.
 KNOWN = ["920e317b2c52e12cd22db1da2c6708312bd7dc4f3712b9bbf1b50ee6c2c792ba",
          "92353770071a2a889f75d000a38a9e541ea8f0a5499e50f040b17917a5cbf66f"]
-ADVICE = ("SST-2 is at https://dl.fbaipublicfiles.com/glue/data/SST-2.zip (its licence is not stated): put the archive there, or its "
-          "files train.tsv and dev.tsv.")
-LAYOUTS = ("train.tsv", "dev.tsv"), ("*train*.?sv", "*dev*.?sv"), ("*train*.?sv", "*val*.?sv"), ("*train*.?sv", "*test*.?sv")
+ADVICE = ("SST-2 is at https://dl.fbaipublicfiles.com/glue/data/SST-2.zip (its licence is not stated): put the "
+          "archive there, or its files train.tsv and dev.tsv.")
+LAYOUTS = tuple(("*train*.?sv", other) for other in ("*dev*.?sv", "*val*.?sv", "*test*.?sv"))
 
 
 def load_sentiment(name: str = "sst2", path=None) -> tuple[list, list]:
-    """(train, validation): lists of (sentence, label), in the order of the files; in SST-2 the label is 1 for praise, 0 for blame.
+    """(train, validation): lists of (sentence, label), as in the files; in SST-2 1 is praise, and 0 blame.
 
-    name: "sst2", read from sst2 in the cache folder (see `read_published`), GLUE's archive or its files; it is not fetched.
-    path: in place of a name, a folder or archive with train.tsv and dev.tsv, or CSV, or one file, of which a tenth is for validation;
-        for labels in words see `load_labelled`.
+    name: "sst2", read from sst2 in the cache folder (see `read_published`), where you put GLUE's archive.
+    path: in place of a name, a folder or archive with train.tsv and dev.tsv, or CSV, or one table, of which
+        a tenth is for validation. Labels in words get numbers in the order of the alphabet.
     Raises ValueError for another name and for a damaged file, FileNotFoundError where one is not there.
     """
     if path is None and name != "sst2":
         raise ValueError(f'{name!r} is not known here: it needs to be "sst2", or give a path')
-    parts, _ = labelled(read_files(path, *LAYOUTS) if path else read_published("sst2", *LAYOUTS, known=KNOWN, advice=ADVICE))
-    return two_parts(parts)
+    if path is None:
+        files = read_published("sst2", *LAYOUTS, known=KNOWN, advice=ADVICE)
+    else:
+        files = read_files(path, *LAYOUTS)
+    return two_parts(labelled(files)[0])
 
 
 def load_labelled(path) -> tuple[list, list[str]]:
     """(examples, names): a list of (sentence, label), the label an index in names, which are in order.
 
-    path: a table, between tabs or CSV: a header that names the columns text (or sentence, review) and label (or class, sentiment)
-        in any order, or the text in the first column and the label in the second.
+    path: a table, between tabs or CSV: a header that names the columns text (or sentence, review) and label
+        (or class, sentiment) in any order, or the text in the first column and the label in the second.
     """
     parts, names = labelled(read_files(path, ("*train*.?sv",), ("*.?sv",)))
     return parts[0], names
@@ -37,5 +42,6 @@ def labelled(files):
     """(a list of (sentence, label) for each file, names of the labels)."""
     tables = [columns(file, "sentence text review", "label class sentiment") for file in files]
     found = {label.strip() for rows in tables for _, (_, label) in rows}
-    names = sorted(found, key=int if all(label.lstrip("-").isdigit() for label in found) else str)
-    return [[(sentence.strip(), names.index(label.strip())) for _, (sentence, label) in rows] for rows in tables], names
+    names = sorted(found, key=int if all(re.fullmatch(r"-?\d+", label) for label in found) else str)
+    index = {name: i for i, name in enumerate(names)}
+    return [[(text.strip(), index[label.strip()]) for _, (text, label) in rows] for rows in tables], names

@@ -22,7 +22,7 @@ MARKED = re.compile(rf"(?<![`\w])(?:{ROLE})?(`{{1,2}})(?:~[\w.]*\.)?([A-Za-z_]\w
 UNCLEAR = re.compile(r"`|(?<![\w*])\*{1,2}\w[^*]*\*{1,2}(?![\w*])|\(\)")
 SIGN = "NAME_"                                                # put before a marked name while sentences are told apart
 TOKEN = re.compile(rf"{SIGN}\w+|\w+(?:[-'](?!{SIGN})\w+)*|[^\w\s]")
-FORGOTTEN = re.compile(r"\w*_\w*|True|False|None")            # surely names: with these unmarked, others may be as well
+FORGOTTEN = re.compile(rf"(?!{SIGN})\w*_\w*|True|False|None")   # surely names: with these unmarked, others may be
 
 
 def load_tagging(n_train: int = 5000, n_test: int = 800, seed: int = 0, path=None) -> tuple[list, list]:
@@ -63,12 +63,13 @@ def sentences_by_docstring(*libraries):
 
 def read_tags(file):
     """(words, tags) of each sentence of a file in the layout of CoNLL-2003."""
-    rows = [(number, line.split()) for number, line in enumerate(file.lines(), 1) if not line.startswith("-DOCSTART-")]
-    for number, row in rows:
+    rows = [line.split() for line in file.lines()]
+    for number, row in enumerate(rows, 1):
         if len(row) == 1:
             raise file.error(number, row[0], "a word and its tag")
-    sentences = [[row for _, row in group] for filled, group in itertools.groupby(rows, lambda row: bool(row[1])) if filled]
-    return [([row[0] for row in rows], [int(row[-1] != "O") for row in rows]) for rows in sentences]
+    rows = [row for row in rows if row[:1] != ["-DOCSTART-"]]
+    sentences = [list(group) for filled, group in itertools.groupby(rows, bool) if filled]
+    return [([row[0] for row in some], [int(row[-1] != "O") for row in some]) for some in sentences]
 
 
 def take(count, groups):
@@ -86,6 +87,6 @@ def tagged_sentences(text):
     marked = "\n\n".join(block for block in re.split(r"\n\s*\n", inspect.cleandoc(text)) if "`" in block)
     signed = UNCLEAR.sub(r"\\", MARKED.sub(rf"{SIGN}\2", f"\n{marked}")) # no sentence with a backslash is clean
     found = [TOKEN.findall(sentence) for run in prose(signed, indented=True) for sentence in run if SIGN in sentence]
-    tagged = [([token.removeprefix(SIGN) for token in tokens], [int(token.startswith(SIGN)) for token in tokens]) for tokens in found]
-    return [(words, tags) for words, tags in tagged
-            if not any(FORGOTTEN.fullmatch(word) for word, tag in zip(words, tags) if not tag)]
+    clear = [tokens for tokens in found if not any(map(FORGOTTEN.fullmatch, tokens))]
+    return [([token.removeprefix(SIGN) for token in tokens], [int(token.startswith(SIGN)) for token in tokens])
+            for tokens in clear]

@@ -140,7 +140,9 @@ def put(tmp_path):
     return write
 
 
-@pytest.mark.parametrize("first, second", [("天 高 ， 月 明 \n龘 青\n", "地 阔 ， 风 清 \n水 𠀀\n"), ("天高，月明\n龘青", "地阔，风清\n水𠀀")])
+@pytest.mark.parametrize("first, second", [
+    ("天 高 ， 月 明 \n龘 青\n", "地 阔 ， 风 清 \n水 𠀀\n"), ("天高，月明\n龘青", "地阔，风清\n水𠀀"),
+])
 def test_a_corpus_of_one_s_own_with_any_characters(put, first, second):
     folder, couplets = put(first, second), [("天高，月明", "地阔，风清"), ("龘青", "水𠀀")]
     assert load_couplets(path=folder) == load_couplets(path=(folder / "in.txt", folder / "out.txt")) == couplets

@@ -148,14 +148,16 @@ def test_the_first_ones_are_given_as_many_as_were_asked_for(questions, n_train, 
 
 @pytest.mark.parametrize("sizes", [(-1, 5), (5, -1), (5001, 5), (5, 501)])
 def test_more_than_are_there_are_refused(sizes):
-    with pytest.raises(ValueError, match=rf"n_train={sizes[0]}, n_test={sizes[1]}: from 0 to 5,000 and from 0 to 500 are there"):
+    with pytest.raises(ValueError, match=rf"n_train={sizes[0]}, n_test={sizes[1]}: 5,000 and 500 are there"):
         load_questions(*sizes)
 
 
 def squad(*passages):
     """A file in the layout of SQuAD, of (passage, question, answers)."""
-    paragraphs = [{"context": passage, "qas": [{"question": question, "id": "1", "answers": [
-        {"text": answer, "answer_start": passage.index(answer)} for answer in answers]}]} for passage, question, *answers in passages]
+    paragraphs = []
+    for passage, question, *answers in passages:
+        answers = [{"text": answer, "answer_start": passage.index(answer)} for answer in answers]
+        paragraphs.append({"context": passage, "qas": [{"question": question, "id": "1", "answers": answers}]})
     return json.dumps({"version": "v2.0", "data": [{"title": "", "paragraphs": paragraphs}]})
 
 

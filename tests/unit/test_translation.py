@@ -230,9 +230,11 @@ def test_another_name_is_refused():
         load_translation("fra")
 
 
-@pytest.mark.parametrize("text", [PUBLISHED, PUBLISHED.replace("\n", "\tCC-BY 2.0 (France)\n"), PUBLISHED.replace("\n", "\r\n"),
-                                  "\ufeff" + PUBLISHED, PUBLISHED.removesuffix("\n"), PUBLISHED + "\n", "source\tFrench\tEnglish\n" + "".join(
-                                      f"x\t{fr}\t{en}\n" for en, fr in READ)])
+@pytest.mark.parametrize("text", [
+    PUBLISHED, PUBLISHED.replace("\n", "\tCC-BY 2.0 (France)\n"), PUBLISHED.replace("\n", "\r\n"), "\ufeff" + PUBLISHED,
+    PUBLISHED.removesuffix("\n"), PUBLISHED + "\n",
+    "source\tFrench\tEnglish\n" + "".join(f"x\t{fr}\t{en}\n" for en, fr in READ),
+])
 def test_tables_with_two_and_more_columns(tmp_path, text):
     (tmp_path / "mine.txt").write_bytes(text.encode())
     assert load_translation(path=tmp_path / "mine.txt") == READ

@@ -49,7 +49,8 @@ def test_headings_and_single_sentences_are_left_out(tmp_path):
 
 
 @pytest.mark.parametrize("text", [
-    "\nIt is one.\nSo is it = that\n\n \nIt is alone.\n\n=====\nIt is three\n", "It is one.\r\nSo is it = that\r\n\r\n=====\r\nIt is three",
+    "\nIt is one.\nSo is it = that\n\n \nIt is alone.\n\n=====\nIt is three\n",
+    "It is one.\r\nSo is it = that\r\n\r\n=====\r\nIt is three",
 ])
 def test_plain_text_has_a_sentence_on_each_line(tmp_path, text):
     (tmp_path / "mine.txt").write_bytes(text.encode())
@@ -114,7 +115,7 @@ def test_of_one_file_a_tenth_is_held_out(tmp_path):
 
 def test_without_file_and_network_the_error_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_COURSE_CACHE", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match=r"wikitext-2-v1.zip is not there.*A good copy can be put there by hand"):
+    with pytest.raises(FileNotFoundError, match=r"wikitext-2-v1.zip is not there.*A copy can be put there"):
         load_wikitext()
 
 

@@ -95,7 +95,7 @@ OPPOSITES = opposites()
 
 
 def make_couplets(count, seed=11):
-    """`count` couplets, no two first lines alike, from the words above: a pattern, a word for each of its places, and an answer to each word."""
+    """`count` couplets, no two first lines alike: a pattern, a word for each of its places, and an answer to each word."""
     rng = random.Random(seed)
     couplets = {}
     while len(couplets) < count:
