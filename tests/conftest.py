@@ -1,13 +1,11 @@
 """No network and one thread for each test and kernel, and one more cell for each lesson."""
 import os
-import pathlib
 
 import pytest
 
-from helpers.data.published import CACHE
+from helpers.data.published import CACHE, cache_folder
 from tests import offline
 from tests.lessons import labs
-from tests.notebooks import ROOT
 from tests.order import longest_first
 
 # Before any kernel starts: two kernels that fight over two cores with two threads each take ten times as long.
@@ -24,12 +22,10 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture
-def published(monkeypatch):
-    """Makes a folder that holds a published file the cache, and returns the file's path; skips the test where there is none."""
+def published():
+    """Gives the path of a file in the cache folder that ATTENTION_COURSE_CACHE names; skips the test where it is not."""
     def use(file):
-        folder = pathlib.Path(os.environ.get(CACHE) or ROOT.parent / "shared" / "data")
-        if not (folder / file).exists():
+        if not os.environ.get(CACHE) or not (cache_folder() / file).exists():
             pytest.skip(f"{file} is not here: {CACHE} names the folder that holds it")
-        monkeypatch.setenv(CACHE, str(folder))
-        return folder / file
+        return cache_folder() / file
     return use

@@ -12,6 +12,8 @@ import datetime
 import random
 import unicodedata
 
+from helpers.data.published import columns, read_files, two_parts
+
 FIRST, LAST = datetime.date(1925, 1, 1), datetime.date(2069, 12, 31)
 TWO_DIGIT_YEARS = range(1969, 2069)
 MONTHS = "January February March April May June July August September October November December".split()
@@ -20,12 +22,17 @@ LONGER_SHORTS = {"September": ["Sept"], "Tuesday": ["Tues"], "Thursday": ["Thur"
 LOOKALIKES = str.maketrans("‘’‐–—−", "''----")
 
 
-def load_dates(n_train=60_000, n_test=2000, seed=0):
+def load_dates(n_train: int = 60_000, n_test: int = 2000, seed: int = 0, path=None) -> tuple[list, list]:
     """(train, test): lists of pairs (written, iso), such as ("Sunday, November 30, 1997", "1997-11-30").
 
     The dates are from 1925 to 2069. Each date of the test is there once, and in no form in the training pairs.
-    Raises ValueError for a negative number of pairs, and where the test would leave no date to train on.
+    path: in place of these, a table of such pairs, a tenth of whose dates are the test, or two, (train, test).
+    Raises ValueError for a negative number of pairs, where the test would leave no date to train on, and for a
+    table that is damaged or has no such dates, FileNotFoundError where it is missing.
     """
+    if path is not None:
+        parts = [read_dates(file) for file in read_files(path, ("*train*.?sv", "*test*.?sv"))]
+        return two_parts(parts, key=lambda pair: pair[1])
     days = (LAST - FIRST).days + 1
     if n_train < 0 or not 0 <= n_test < days:
         raise ValueError(f"n_train={n_train}, n_test={n_test}: both need to be 0 or more, and n_test below {days:,} dates")
@@ -36,12 +43,23 @@ def load_dates(n_train=60_000, n_test=2000, seed=0):
     return pairs[:n_train], pairs[n_train:]
 
 
-def normalise(text):
+def read_dates(file):
+    """The pairs of a table of dates."""
+    pairs = []
+    for number, (written, iso) in columns(file, "written", "iso"):
+        try:
+            pairs.append((written, datetime.datetime.strptime(iso, "%Y-%m-%d").date().isoformat()))
+        except ValueError as error:
+            raise file.error(number, iso, "a date as 1997-11-30") from error
+    return pairs
+
+
+def normalise(text: str) -> str:
     """Lower case, single spaces, and one character for those that look alike: "３  May ’01 " gives "3 may '01"."""
     return " ".join(unicodedata.normalize("NFKC", text).translate(LOOKALIKES).lower().split())
 
 
-def write_date(date, rng):
+def write_date(date: datetime.date, rng: random.Random) -> str:
     """One way to write a `datetime.date`, at most 40 characters, chosen by `rng`, a `random.Random`.
 
     Raises ValueError for a date that is not from 1925 to 2069.

@@ -1,7 +1,7 @@
 """English to classify and to pretrain on: sentences from the documentation of the libraries that this course installs.
 
-Nothing is downloaded and nothing is imported: the source files are read, and the prose taken out of their docstrings.
-What is there depends on the versions installed, so numbers differ a little between machines; on one machine they never do.
+Nothing is downloaded or imported: the source files are read, and the prose taken out of their docstrings. What is there
+depends on the versions installed, so numbers differ a little between machines; on one machine they never do.
 """
 import ast
 import collections
@@ -15,22 +15,24 @@ import random
 import re
 import sysconfig
 import warnings
+from collections.abc import Iterable
 
+from helpers.data.sentiment import load_labelled
+from helpers.data.wikitext import read_text
 from helpers.text import split_words
 
-LIBRARIES = ["matplotlib", "networkx", "numpy", "python", "torch"]                    # "python" is its standard library
+LIBRARIES = ["matplotlib", "networkx", "numpy", "python", "torch"]             # "python" is its standard library
 OTHERS = ["IPython", "PIL", "babel", "debugpy", "fontTools", "fsspec", "jedi", "jinja2", "jupyter_client", "jupyter_server",
-          "mpmath", "nbconvert", "packaging", "prompt_toolkit", "psutil", "pygments", "pyparsing", "setuptools", "sympy", "tornado",
-          "traitlets", "urllib3", "zmq"]                                               # for load_paragraphs alone
+          "mpmath", "nbconvert", "packaging", "prompt_toolkit", "psutil", "pygments", "pyparsing", "setuptools", "sympy",
+          "tornado", "traitlets", "urllib3", "zmq"]                            # for load_paragraphs alone
 NAMES = re.compile(r"matplotlib|networkx|numpy|python|torch|\b(mpl|nx|np)\b", re.IGNORECASE)
-
 # Folders of tests, of other people's code, of tables, and of torch's compiler, which is long and seldom explains itself.
 SKIPPED = {"test", "tests", "testing", "site-packages", "dist-packages", "_vendor", "ensurepip", "lib2to3", "encodings",
            "_dynamo", "_inductor"}
 
 # The comments and string literals of Python source. Each alternative begins with a plain character: so the search is fast.
 DOUBLE, SINGLE = r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"', r"'[^'\\\n]*(?:\\.[^'\\\n]*)*'"
-CONTINUED = rf"(?:\s*(?:{DOUBLE}|{SINGLE}))*"                                          # "one " 'literal' in several
+CONTINUED = rf"(?:\s*(?:{DOUBLE}|{SINGLE}))*"                                  # "one " 'literal' in several
 COMMENT_OR_LITERAL = re.compile("|".join([
     r"#[^\n]*",
     r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""',
@@ -50,20 +52,25 @@ SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!\bcf\.)(?<!\bvs\
 WHOLE = re.compile(r"[A-Z](?:\be\.g\.|\bi\.e\.|\betc\.(?=[,)])|[A-Za-z0-9_ ,;'\"()-]|:(?= )|\.(?=\d))*\.")
 
 
-def load_documentation(per_class=2500, seed=0):
+def load_documentation(per_class: int = 2500, seed: int = 0, path=None) -> list[tuple[str, int]]:
     """A list of (sentence, label), as many of each label, shuffled; label: the index in LIBRARIES.
 
     per_class: the most of each; there are as many as the library with the fewest has. Sentences are whole, of 5 to 40
-    tokens of `split_words`, and each is there once: what two libraries say alike, in any case of letters, is left out. So is
-    a sentence that names one of the five, even another one: the name would give the answer away, or a wrong one. What a
-    library is about ("tensor", "axes", "edge") stays: that is what is to be learned.
+    tokens of `split_words`. What two libraries say alike, in any case of letters, is left out, and so is a sentence that
+    names one of the five: the name would give the answer away, or a wrong one. path: in place of the libraries, a table
+    of one's own with texts and labels (see `load_labelled`).
     Raises ValueError where per_class is below 1, ModuleNotFoundError where a library is not installed.
     """
     if per_class < 1:
         raise ValueError(f"per_class={per_class}: it needs to be 1 or more")
-    found = [unnamed_sentences(library) for library in LIBRARIES]
-    libraries_with = collections.Counter(itertools.chain(*found))
-    classes = [[sentence for k, sentence in sentences.items() if libraries_with[k] == 1] for sentences in found]
+    if path is not None:
+        examples, names = load_labelled(path)
+        classes = [[text for text, label in examples if label == i] for i in range(len(names))]
+    else:
+        found = [{key(sentence): sentence for text in docstrings(library) for run in prose(text) for sentence in run
+                  if not NAMES.search(sentence)} for library in LIBRARIES]
+        libraries_with = collections.Counter(itertools.chain(*found))
+        classes = [[sentence for k, sentence in sentences.items() if libraries_with[k] == 1] for sentences in found]
     size = min(per_class, *map(len, classes))
     rng = random.Random(seed)
     pairs = [(sentence, label) for label, sentences in enumerate(classes) for sentence in rng.sample(sentences, size)]
@@ -71,15 +78,17 @@ def load_documentation(per_class=2500, seed=0):
     return pairs
 
 
-def load_paragraphs(also=()):
+def load_paragraphs(also: Iterable[str] = (), path=None) -> list[list[str]]:
     """Lists of two or more sentences that follow each other in one docstring: English to pretrain on, library by library.
 
-    Read from LIBRARIES, from those of OTHERS that are installed, and last from the libraries named in `also`: these change
-    nothing in what comes before. No sentence is there twice, in any case of letters. Where something was left out between two
-    sentences, an example or a formula or a repetition, a new list begins. Unlike `load_documentation`, this takes what is
-    indented too: notes, and the descriptions of parameters where they are sentences.
+    Read from LIBRARIES, from those of OTHERS that are installed, and last from the libraries named in `also`, which change
+    nothing before them. No sentence is there twice, in any case of letters. Where something was left out between two
+    sentences, an example or a repetition, a new list begins. Unlike `load_documentation`, this takes what is indented, too:
+    notes and descriptions of parameters. path: in place of all that, a text of one's own (see `read_text`).
     Raises ModuleNotFoundError where one of LIBRARIES or of `also` is not installed.
     """
+    if path is not None:
+        return read_text(path)
     seen, paragraphs = set(), []
     for library in dict.fromkeys([*LIBRARIES, *filter(importlib.util.find_spec, OTHERS), *also]):
         for text in docstrings(library):
@@ -90,12 +99,6 @@ def load_paragraphs(also=()):
                     seen.add(key(sentence))
                 paragraphs += [run for run in runs(fresh) if len(run) > 1]
     return paragraphs
-
-
-def unnamed_sentences(library):
-    """The sentences of a library's documentation that name no library, by their `key`."""
-    sentences = itertools.chain.from_iterable(run for text in docstrings(library) for run in prose(text))
-    return {key(sentence): sentence for sentence in sentences if not NAMES.search(sentence)}
 
 
 def key(sentence):
@@ -109,9 +112,9 @@ def docstrings(library):
     Scanned for, not parsed: all of torch takes about a second so, and ten with `ast`.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)                  # "\d" in somebody's docstring
-        warnings.simplefilter("ignore", DeprecationWarning)             # the same, before Python 3.12
-        return [text for path in source_files(library) for text in texts(path.read_text(encoding="utf-8", errors="replace"))]
+        warnings.simplefilter("ignore")                                 # "\d" in somebody's docstring
+        sources = (path.read_text(encoding="utf-8", errors="replace") for path in source_files(library))
+        return [text for source in sources for text in texts(source)]
 
 
 def texts(source):
@@ -145,7 +148,7 @@ def prose(text, indented=False):
     """
     sentences = []
     for block in re.split(r"\n\s*\n", inspect.cleandoc(text)):
-        for indent, group in itertools.groupby(block.split("\n"), indentation):
+        for indent, group in itertools.groupby(block.split("\n"), lambda line: len(line) - len(line.lstrip())):
             lines = [line.strip() for line in group]
             if (indent and not indented) or any(map(NOT_PROSE.match, lines)):
                 sentences.append(None)
@@ -159,11 +162,6 @@ def prose(text, indented=False):
 def is_clean(sentence):
     """Whether it goes from a capital to a full stop, in words, plain numbers and punctuation, in 5 to 40 tokens."""
     return WHOLE.fullmatch(sentence) is not None and 5 <= len(split_words(sentence)) <= 40
-
-
-def indentation(line):
-    """How many spaces a line begins with."""
-    return len(line) - len(line.lstrip())
 
 
 def runs(sentences):

@@ -1,206 +1,79 @@
-"""Pairs of sentences, and whether the second follows from the first: made here, or SNLI (Bowman et al. 2015) as published.
-
-Both sentences of a made pair speak of the same event. Each says who does what to what, and tells more or less of it: "the program"
-or "the server", "the file" or "the small file". So
-
-- entailment: the premise tells all that the hypothesis tells;
-- neutral: the hypothesis tells something that the premise leaves open;
-- contradiction: something in the one rules out what the other says in its place: another quality or place, the opposite verb, or
-  the same one denied; or who does it has changed places with whom it is done to.
-"""
-import itertools
-import random
+"""Does one sentence follow from another? Made by the project, SNLI (Bowman et al. 2015), or one's own."""
+import json
 import re
-from typing import NamedTuple
 
-from helpers.data.published import ARCHIVE, read_published
+from helpers.data.published import columns, read_files, read_made, read_published, two_parts
 
 LABELS = ["entailment", "neutral", "contradiction"]
+LABEL_OF = {name: i for i, label in enumerate(LABELS) for name in (label, str(i))} | {"-": None, "-1": None}
 
-# The sha256 of each file of SNLI, and its bytes. The archive has a checksum of its own; known here besides are copies with fewer
-# columns, the one for training with fewer pairs too.
-PUBLISHED = {
-    "snli_1.0/snli_1.0_train.txt": {"c6a61a881af5ef98b2163c9b43a4d807f29f74e39483cd63bf22f35648ac7712": 4_846_506},
-    "snli_1.0/snli_1.0_dev.txt": {"30551b56a04d2d7a72b423024df0f4df9905ef0d6100d7fed392d562f252a6f4": 1_232_882},
-}
+# Beside the archive, copies with fewer columns are known, the one for training with fewer pairs, too.
+KNOWN = ["c6a61a881af5ef98b2163c9b43a4d807f29f74e39483cd63bf22f35648ac7712",
+         "30551b56a04d2d7a72b423024df0f4df9905ef0d6100d7fed392d562f252a6f4"]
 URL = "https://nlp.stanford.edu/projects/snli/snli_1.0.zip"
-ADVICE = ARCHIVE.format(URL)
 CHECKSUM = "sha256:afb3d70a5af5d8de0d9d81e2637e0fb8c22d1235c2749d83125ca43dab0dbd3e"
-
-# Who does it: what all of them are called, then some of them. To what it is done, likewise, each as one and as several; what can be
-# told of that, in pairs of opposites; what is done to it, and the opposite.
-ACTORS = ["program server client browser editor compiler parser debugger", "person user author reader owner caller"]
-THINGS = """
-file files, image images, script scripts, document documents | large small, old new | opens closes, sends receives, saves loads
-message messages, error errors, warning warnings, request requests | long short, old new | sends receives, shows hides, reads writes
-container containers, list lists, array arrays, dictionary dictionaries | large small, old new | reads writes, saves loads
-shape shapes, circle circles, rectangle rectangles, triangle triangles | large small, black white | shows hides, adds removes
-number numbers, integer integers, fraction fractions, float floats | large small, positive negative | adds removes, shows hides
-character characters, letter letters, digit digits, symbol symbols | large small, black white | reads writes, shows hides
-task tasks, thread threads, process processes, job jobs | long short, old new | starts stops, locks unlocks
-"""
-MUTUAL = "calls ignores, starts stops, accepts rejects, follows leads"                 # what one actor does to another
-NUMBERS = ["two", "three", "four"]
-WHERE = ["in the cache", "on the disk", "on the network"]
-WHEN = ["before the test", "during the test", "after the test"]
-MOST = 30_000, 6_000                                                   # pairs, to train and to test on, that are soon found
+LAYOUTS = ("*train.txt", "*dev*.txt"), ("*train.jsonl", "*dev*.jsonl"), ("*train*.?sv", "*dev*.?sv")
+COLUMNS = ["gold_label label", "sentence1 premise sentence1_tokens sentence1_binary_parse",
+           "sentence2 hypothesis sentence2_tokens sentence2_binary_parse"]
+# What the parser wrote for brackets and for quotation marks, doubled as in CSV; and spaces before punctuation.
+MARKS = [(r"-LRB- ?", "("), (r" ?-RRB-", ")"), (r"`` '' ?", '""'), (r" ?'' ''", '""'), (r"`` ?", '"'), (r" ?''", '"'),
+         (r" (?=[.,;:?!]|'[a-z]|n't\b)", "")]
 
 
-class Frame(NamedTuple):
-    """What the sentences of a pair have in common: a verb with its opposite, and for each place the words to choose from, of which
-    the first tells least. mutual: what it is done to is another actor, and both are always named."""
-    verbs: list
-    places: dict
-    mutual: bool
-
-
-class Sentence(NamedTuple):
-    """Which of the words of its frame stands at each place, which of the two verbs, and whether that is denied."""
-    words: dict
-    verb: int
-    denied: bool
-
-
-def load_entailment(name="made", n_train=6000, n_test=900, seed=0):
+def load_entailment(name: str = "made", n_train: int = 6000, n_test: int = 900, path=None) -> tuple[list, list]:
     """(train, test): lists of (premise, hypothesis, label), the label an index in LABELS.
 
-    "made": by the project. Each hypothesis is there with three premises, one for each label, which tell as much as one another:
-        neither sentence alone says much about the label, and both together decide it. No sentence of the test is in the training
-        pairs, and what its hypotheses say is done, such as opening documents, is done nowhere there.
-    "snli": sentences about pictures, CC BY-SA 4.0, without the pairs that the annotators did not agree about; n_train, n_test
-        and seed do not matter. Read from snli_1.0/snli_1.0_train.txt and snli_1.0/snli_1.0_dev.txt in the cache folder (see
-        helpers.data.published), or from the archive of both, snli_1.0/snli_1.0.zip, which is fetched where it is not there.
-    Raises ValueError for another name, for more pairs than there are or fewer than none, and for a damaged file; FileNotFoundError
-    where there is neither file nor network.
+    name: "made", the first n_train and n_test pairs by the project (tools/make_data). Each hypothesis is
+        there with three premises, one for each label: neither sentence alone says much about it. No sentence
+        of the test is in the training pairs, and what its hypotheses say is done, such as opening documents,
+        is done nowhere there.
+        "snli", sentences about pictures, CC BY-SA 4.0; its validation pairs are the test. Read from snli_1.0
+        in the cache folder (see `read_published`), or fetched.
+    path: in place of a name, a folder or archive with such files as snli_1.0_train.txt and snli_1.0_dev.txt,
+        .jsonl or CSV; or one file, a tenth of whose premises are the test. Of a path and of SNLI, all pairs
+        are returned but those that are labelled "-", about which the annotators did not agree.
+    Raises ValueError for another name, for more pairs than there are or fewer than none, and for a damaged
+    file; FileNotFoundError where there is neither file nor network.
     """
-    if name == "snli":
-        texts = [read_published(file, sizes, URL, CHECKSUM, member=file, advice=ADVICE) for file, sizes in PUBLISHED.items()]
-        return tuple(read_snli(text) for text in texts)
-    if name != "made":
-        raise ValueError(f'no pairs are called {name!r}: choose "made" or "snli"')
-    if not (0 <= n_train <= MOST[0] and 0 <= n_test <= MOST[1]):
-        raise ValueError(f"n_train={n_train}, n_test={n_test}: they need to be from 0 to {MOST[0]:,} and to {MOST[1]:,}")
-    rng, taken = random.Random(seed), set()
-    return make_pairs(n_train, rng, taken, held_out=False), make_pairs(n_test, rng, taken, held_out=True)
+    if path is None and name == "made":
+        parts = read_made("entailment", COLUMNS, n_train, n_test)
+        return tuple([(*texts, LABELS.index(gold)) for gold, *texts in part] for part in parts)
+    if path is None and name != "snli":
+        raise ValueError(f'no pairs are called {name!r}: choose "made" or "snli", or give a path')
+    if path is None:
+        files = read_published("snli_1.0", *LAYOUTS, known=KNOWN, url=URL, checksum=CHECKSUM)
+    else:
+        files = read_files(path, *LAYOUTS)
+    return two_parts([read_pairs(file) for file in files])
 
 
-def read_snli(text):
-    """The pairs of a published file, whose first columns are the gold label and the two sentences."""
-    rows = [line.split("\t")[:3] for line in text.splitlines()[1:]]
-    return [(spell(premise), spell(hypothesis), LABELS.index(gold)) for gold, premise, hypothesis in rows if gold != "-"]
+def read_pairs(file):
+    """The pairs of one file, in any of the published layouts, that have a label."""
+    pairs = []
+    for number, (gold, *texts) in (read_json if file.text.startswith("{") else columns)(file, *COLUMNS):
+        if gold not in LABEL_OF:
+            raise file.error(number, gold, f"a label, {', '.join(LABELS)} or -,")
+        if LABEL_OF[gold] is not None:
+            pairs.append((*map(spell, texts), LABEL_OF[gold]))
+    return pairs
 
 
-def spell(parsed):
-    """The sentence as people write it, without the brackets around its phrases; its own are called -LRB- and -RRB- there."""
-    words = " ".join(word for word in parsed.split() if word not in ("(", ")"))
-    for mark, bracket in (("-LRB- ", "("), (" -RRB-", ")")):
-        words = re.sub(mark, bracket, words, flags=re.IGNORECASE)
-    return re.sub(r" (?=[.,;:?!]|'[a-z]|n't\b)", "", words)
+def read_json(file, *names):
+    """The same as `columns` gives, for a file with an object of JSON on each line."""
+    rows, keys = [], [some.split()[0] for some in names]
+    for number, line in enumerate(file.lines(), 1):
+        try:
+            rows.append((number, [json.loads(line)[key] for key in keys]))
+        except (ValueError, KeyError, TypeError) as error:
+            raise file.error(number, line, f"JSON with {', '.join(keys)}") from error
+    return rows
 
 
-def make_pairs(count, rng, taken, held_out):
-    """`count` pairs, whose sentences were not in the set `taken` and then are.
-
-    held_out: whether the deeds of the hypotheses are of HELD_OUT; where they are not, those of the premises are not either.
-    """
-    pairs, drawn = [], set(taken)
-    while len(pairs) < count:
-        frame = rng.choice(FRAMES)
-        hypothesis = draw(frame, rng)
-        sentences = [*premises(frame, hypothesis, rng), hypothesis]
-        *texts, text = [write(frame, sentence) for sentence in sentences]
-        new = [(frame.verbs[0], frame.places["what"][sentence.words["what"]]) in HELD_OUT for sentence in sentences]
-        if drawn.isdisjoint([text, *texts]) and (new[-1] if held_out else not any(new)):
-            drawn.add(text)
-            pairs += [(premise, text, label) for label, premise in enumerate(texts)]
-    taken.update(*(pair[:2] for pair in pairs))
-    rng.shuffle(pairs)
-    return pairs[:count]
-
-
-def draw(frame, rng):
-    """A sentence that leaves open at least two of the things that it could tell."""
-    denied = not frame.mutual and rng.random() < 0.2
-    places = movable(frame, denied)
-    words = {**dict.fromkeys(frame.places, 0), **tell(frame, rng, *rng.sample(places, rng.randint(1, len(places) - 2)))}
-    if frame.mutual:
-        words["who"], words["what"] = rng.sample(range(1, len(frame.places["who"])), 2)
-    return Sentence(words, rng.randrange(2), denied)
-
-
-def movable(frame, denied):
-    """The places where premise and hypothesis may differ. A file that is not opened in the cache may be opened elsewhere: so where
-    and when do not change in what is denied."""
-    fixed = ("who", "what") if frame.mutual else ("where", "when") if denied else ()
-    return [place for place in frame.places if place not in fixed]
-
-
-def tell(frame, rng, *places):
-    """Words for these places that tell more than the least."""
-    return {place: rng.randrange(1, len(frame.places[place])) for place in places}
-
-
-def premises(frame, hypothesis, rng):
-    """Three sentences, one for each label. How many things they tell besides is left to chance: if it were always one, to count
-    the words that differ would be enough."""
-    words = hypothesis.words
-    told = [place for place in movable(frame, hypothesis.denied) if words[place]]
-    silent = [place for place in movable(frame, hypothesis.denied) if not words[place]]
-    more, beside, other = (tell(frame, rng, *rng.sample(silent, rng.randint(least, 2))) for least in (1, 1, 0))
-    return (hypothesis._replace(words=words | more), hypothesis._replace(words=words | beside | {rng.choice(told): 0}),
-            contradict(frame, hypothesis._replace(words=words | other), told, rng))
-
-
-def contradict(frame, sentence, told, rng):
-    """The sentence with something changed that rules out what it told before; told: the places that may be."""
-    words = sentence.words
-    changes = [sentence._replace(verb=1 - sentence.verb)]
-    if not any(words.get(place) for place in ("where", "when")):
-        changes.append(sentence._replace(denied=True))
-    if frame.mutual:
-        changes += [sentence._replace(words={**words, "who": words["what"], "what": words["who"]})] * 2
-    for place in told:
-        rivals = [i for i in range(1, len(frame.places[place])) if i != words[place]]
-        changes.append(sentence._replace(words={**words, place: rng.choice(rivals)}))
-    return sentence._replace(denied=False) if sentence.denied else rng.choice(changes)
-
-
-def write(frame, sentence):
-    """The sentence in words: The server does not open the small file."""
-    words = {place: choices[sentence.words[place]] for place, choices in frame.places.items()}
-    verb = frame.verbs[sentence.verb]
-    does = f"does not {verb.removesuffix('s')}" if sentence.denied else verb
-    said = ["The", words["who"], does, "the", *map(words.get, ["number", "quality", "what", "where", "when"])]
-    return " ".join(filter(None, said)) + "."
-
-
-def make_frames():
-    """All frames, in an order that is always the same."""
-    frames = []
-    for actors in map(str.split, ACTORS):
-        for verbs in MUTUAL.split(", "):
-            places = {"who": actors, "quality": ["", "old", "new"], "what": actors, "where": ["", *WHERE], "when": ["", *WHEN]}
-            frames += [Frame(verbs.split(), places, mutual=True)] * 3                  # as often as the others
-        for nouns, qualities, deeds in (line.split(" | ") for line in THINGS.strip().splitlines()):
-            one, several = zip(*(noun.split() for noun in nouns.split(", ")))
-            aspects = [{"quality": ["", *pair.split()], "what": what} for pair in qualities.split(", ") for what in (one, several)]
-            aspects.append({"number": ["", *NUMBERS], "what": several})
-            circumstances = [{"where": ["", *WHERE]}, {"when": ["", *WHEN]}]
-            for verbs, aspect, circumstance in itertools.product(deeds.split(", "), aspects, circumstances):
-                frames.append(Frame(verbs.split(), {"who": actors, **aspect, **circumstance}, mutual=False))
-    return frames
-
-
-def deeds(frames):
-    """What is done to each thing: from the thing to the first verbs of its frames."""
-    found = {}
-    for frame in frames:
-        for thing in frame.places["what"][frame.mutual:]:
-            found.setdefault(thing, {})[frame.verbs[0]] = None                         # a set that keeps its order
-    return {thing: list(verbs) for thing, verbs in found.items()}
-
-
-FRAMES = make_frames()
-DEEDS = deeds(FRAMES)
-# Of every five things, one without its first verb, one without its second, and so on: each is known from others.
-HELD_OUT = {(verbs[i % 5], thing) for i, (thing, verbs) in enumerate(DEEDS.items()) if i % 5 < len(verbs)}
+def spell(text):
+    """A sentence as people write it, from the text, the tokens or the parse that a file has of it."""
+    words = text.split()
+    brackets = ("(", ")") if words[:1] == ["("] else ()
+    text = " ".join(word for word in words if word not in brackets)
+    for mark, written in MARKS:
+        text = re.sub(mark, written, text, flags=re.IGNORECASE)
+    return text[1:-1].replace('""', '"').strip() if text[:1] == '"' and '""' in text else text

@@ -1,72 +1,214 @@
-"""Published data sets: found in the cache folder, or fetched into it, and never read before they are checked."""
-import hashlib
+"""One way to read files: alone, in a folder or in an archive; one's own, or published ones."""
+import bz2
+import contextlib
+import csv
+import fnmatch
+import functools
+import gzip
+import io
+import lzma
 import os
 import pathlib
+import re
+import tarfile
 import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import pooch
 import requests
 
-CACHE = "ATTENTION_COURSE_CACHE"                     # names another cache folder, one that a class shares, say
-ARCHIVE = ("Move it away, and put the whole archive beside it instead, {}, as it is: that is read without unpacking, and "
-           "fetched by the next call where there is a network.")                       # advice, of the archive's address
+CACHE = "ATTENTION_COURSE_CACHE"               # names another cache folder, one that a class shares, say
+SHIPPED = pathlib.Path(__file__).parent        # the texts that tools/make_data wrote
+ARCHIVE = re.compile(r".*\.(zip|tar|tgz|tar\.\w+)")
+DECOMPRESS = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
+DAMAGE = (OSError, EOFError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError)
 
 
-def cache_folder():
-    """Where published data is kept: what the environment variable ATTENTION_COURSE_CACHE names, or the user's cache."""
-    return pathlib.Path(os.environ.get(CACHE) or pooch.os_cache("attention-course"))
+class File(NamedTuple):
+    """A text, and the path it was read from."""
+    path: str
+    text: str
+
+    def lines(self) -> list[str]:
+        """The lines, without their ends."""
+        return self.text.removesuffix("\n").split("\n")      # splitlines would break at other characters, too
+
+    def error(self, line: int, came: object, needed: str) -> ValueError:
+        """What to raise where a line, counted from 1, is not what is needed."""
+        return ValueError(f"{self.path}, line {line:,}: {str(came)[:100]!r}, where {needed} is needed")
 
 
-def read_published(file, sizes, url=None, checksum=None, member=None, advice=""):
-    """The text of `file`, as "fra-eng/fra.txt", in the cache folder; fetched from `url` where it is not there.
+def cache_folder() -> pathlib.Path:
+    """Where published data is kept: in what ATTENTION_COURSE_CACHE names, or in the user's cache."""
+    return pathlib.Path(os.environ.get(CACHE) or pooch.os_cache("attention-course")).expanduser()
 
-    sizes: the published versions of the file, from the sha256 of each to its bytes.
-    checksum: of what the url gives, as "sha1:..."; member: the file's name in it, where that is a zip archive.
-    advice: where to get a copy by hand, for errors where there is no url.
-    Raises ValueError for a file that is damaged or another one, FileNotFoundError where it is not there and cannot be fetched, and
-    OSError where what is fetched cannot be written.
+
+def read_files(path, *layouts: tuple[str, ...]) -> list[File]:
+    """A file for each pattern, as "*train.tsv", of the first layout whose files are all there.
+
+    path: a folder that holds them, at most one folder further down, or a zip or tar archive; a single file of
+    any name, compressed or not, which is then the only one returned; or a tuple of such files. Where several
+    fit a pattern, the one nearest the top is read, one with "train" in its path before others. Raises
+    FileNotFoundError where files are missing, ValueError where one is damaged, not UTF-8, or a pipe.
     """
-    path = cache_folder() / file
-    if path.exists():
-        content = path.read_bytes()
-        check(path, content, sizes, advice or "Move it away and call again to fetch it, or put a good copy in its place.")
-    elif url is None:
-        raise FileNotFoundError(f"{path} is not there, and there is no address to fetch it from. {advice}".strip())
-    else:
-        content = fetch(url, checksum, path.parent)
-        content = from_archive(content, member) if member else content.read_bytes()
-    return content.decode("utf-8")
+    if isinstance(path, (tuple, list)):
+        if len(path) != max(map(len, layouts)):
+            raise ValueError(f"{len(path)} paths, where {max(map(len, layouts))} are needed")
+        return [file for part in path for file in read_files(part, ("*",))]
+    path = pathlib.Path(path).expanduser()
+    with contents(path) as readers:
+        names = [name for name in readers if not re.search(r"(^|/)(\.[^/]|__MACOSX)", name)]
+        names.sort(key=lambda name: (len(pathlib.PurePath(name).parts), "train" not in name, name))
+        if len(names) == 1 and not path.is_dir():
+            return [decode(path / names[0], readers[names[0]]())]
+        for layout in layouts:
+            found = [[name for name in names if fnmatch.fnmatchcase(name.rpartition("/")[2], pattern)]
+                     for pattern in layout]
+            if all(found):
+                return [decode(path / name, readers[name]()) for name, *_ in found]
+    needed = ", or ".join(" and ".join(layout) for layout in layouts)
+    raise FileNotFoundError(f"{path} holds {', '.join(names[:8]) or 'no file'}, where {needed} is needed")
 
 
-def check(path, content, sizes, advice):
-    """Raise ValueError unless the content is one of the published versions, and say how it differs and what to do."""
-    if hashlib.sha256(content).hexdigest() in sizes:
-        return
-    if len(content) in sizes.values():
-        reason = "as many bytes as were published, but not the same: it was changed"
-    elif len(content) < min(sizes.values()):
-        reason = f"{len(content):,} bytes of {min(sizes.values()):,}: it is cut short, or another file"
-    else:
-        published = " or ".join(f"{size:,}" for size in sizes.values())
-        reason = f"{len(content):,} bytes, where {published} were published: it is another file"
-    raise ValueError(f"{path} has {reason}. {advice}")
+@contextlib.contextmanager
+def contents(path: pathlib.Path) -> Iterator[dict[str, Callable[[], bytes]]]:
+    """What reads the bytes of each file in a folder or archive, by its name there; a single file has none."""
+    try:
+        if path.is_dir():
+            inside = [*path.glob("*"), *path.glob("*/*")]
+            yield {file.relative_to(path).as_posix(): functools.partial(read_bytes, file) for file in inside}
+        elif path.is_file() and path.suffix == ".zip":
+            with zipfile.ZipFile(path) as archive:
+                files = [member.filename for member in archive.infolist() if not member.is_dir()]
+                yield {name: functools.partial(archive.read, name) for name in files}
+        elif path.is_file() and ARCHIVE.fullmatch(path.name):
+            with tarfile.open(path) as archive:
+                yield {member.name: archive.extractfile(member).read for member in archive if member.isfile()}
+        else:
+            yield {"": lambda: DECOMPRESS.get(path.suffix, bytes)(read_bytes(path))}
+    except FileNotFoundError:
+        raise
+    except DAMAGE as error:
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise ValueError(f"{path} is damaged or cannot be read: {reason}. Put a whole copy there.") from error
 
 
-def fetch(url, checksum, folder):
-    """The path of what the url gives, in `folder`; a download that fails its checksum replaces nothing."""
+def read_bytes(path: pathlib.Path) -> bytes:
+    """What a file holds; a pipe, which might never end, is refused, and a folder."""
+    if not path.exists():
+        raise FileNotFoundError(f"{path} is not there")
+    if not path.is_file():
+        raise ValueError(f"{path} is a folder or a pipe, where a file is needed")
+    return path.read_bytes()
+
+
+def decode(path: pathlib.Path, content: bytes) -> File:
+    """The text of a file, with the line ends of every system."""
+    try:
+        return File(str(path), content.decode("utf-8-sig").replace("\r\n", "\n"))
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        came = content[error.start:][:4]
+        raise ValueError(f"{path}, line {line:,}: {came!r}, where UTF-8 is needed") from error
+
+
+def read_published(folder: str, *layouts: tuple[str, ...], known=(), url="", checksum="", advice=""):
+    """The files of a published set: from this folder of the cache, from an archive there, or fetched.
+
+    known: the sha256 of each known edition of the files; another one is read, too, and a printed line says so.
+    url, checksum: of the archive to fetch, as "sha1:..."; advice: where to get it, if there is no url. Raises
+    as `read_files` does, ValueError for a download with another checksum, OSError where it cannot be kept.
+    """
+    here = cache_folder() / folder
+    try:
+        files = read_files(here, *layouts)
+        unknown = [file.path for file in files if pooch.file_hash(file.path) not in known]
+    except FileNotFoundError as error:
+        archives = sorted(path for path in here.glob("*") if ARCHIVE.fullmatch(path.name))
+        if not (archives or url):
+            raise FileNotFoundError(f"{error}. {advice}") from None
+        archive = archives[0] if archives else fetch(url, checksum, here)
+        files = read_files(archive, *layouts)
+        algorithm = checksum.partition(":")[0] or "sha256"
+        unknown = [archive] * (f"{algorithm}:{pooch.file_hash(archive, algorithm)}" != checksum)
+    for path in unknown:
+        say_unknown(path)
+    return files
+
+
+@functools.cache
+def say_unknown(path):
+    """Print, once for each path, that what is read may not be what was published."""
+    print(f"{path} is an edition that is not known here; it is read as it is.")
+
+
+def fetch(url: str, checksum: str, folder: pathlib.Path) -> pathlib.Path:
+    """The path of what the url gives, in `folder`; a download that fails its checksum leaves nothing."""
     path = folder / url.rsplit("/", 1)[-1]
     try:
         return pathlib.Path(pooch.retrieve(url, checksum, fname=path.name, path=folder, progressbar=True))
     except requests.RequestException as error:
-        trouble = "damaged" if path.exists() else "not there"
-        raise FileNotFoundError(f"{path} is {trouble}, and fetching {url} failed ({type(error).__name__}). Is there a network? "
-                                f"A good copy can be put there by hand; {CACHE} names another folder.") from error
+        raise FileNotFoundError(f"{path} is not there, and fetching {url} failed ({type(error).__name__}). Is there a "
+                                f"network? A copy can be put there; {CACHE} names another folder.") from error
     except OSError as error:
-        raise OSError(f"{url} cannot be kept as {path}: {error}. It needs a folder that can be written to, and room; "
-                      f"{CACHE} names another one.") from error
+        raise OSError(f"{url} cannot be kept as {path}: {error}. It needs a folder that can be written to, "
+                      f"and room; {CACHE} names another one.") from error
 
 
-def from_archive(path, member):
-    """The bytes of one file of a zip archive; nothing is unpacked onto the disk."""
-    with zipfile.ZipFile(path) as archive:
-        return archive.read(member)
+def columns(file: File, *names: str) -> list[tuple[int, list[str]]]:
+    """(number of its line, cells) of each row of a table: the cells of the columns that `names` wants.
+
+    Cells stand between tabs where the first line has one; otherwise the file is CSV. names: for each column,
+    what a header may call it, the best first: "text sentence". Without a header the first columns are taken.
+    Raises ValueError, naming the line, for a table without rows, and for a row without one of the columns.
+    """
+    needed = f"a table with {', '.join(some.split()[0] for some in names)}"
+    has_tabs = "\t" in file.lines()[0]
+    reader = csv.reader(io.StringIO(file.text, newline=""), strict=True)
+    try:
+        cells = (line.split("\t") for line in file.lines())
+        rows = enumerate(cells, 1) if has_tabs else ((reader.line_num, row) for row in reader)
+        rows = [(number, row) for number, row in rows if any(row)]
+    except csv.Error as error:
+        raise file.error(reader.line_num, error, needed) from error
+    header = [cell.strip().lower() for cell in rows[0][1]] if rows else []
+    places = [next((header.index(name) for name in some.split() if name in header), None) for some in names]
+    if any(place is not None for place in places):
+        rows = rows[1:]
+    else:
+        places = list(range(len(names)))
+    if not rows or None in places:
+        raise file.error(1, file.lines()[0], needed)
+    for number, row in rows:
+        if len(row) <= max(places) or not (has_tabs or len(row) == len(header)):
+            raise file.error(number, row, needed)
+    return [(number, [row[place] for place in places]) for number, row in rows]
+
+
+def read_made(name: str, names: list[str], n_train: int, n_test: int) -> list[list[list[str]]]:
+    """The first rows of what ships as name_train and name_test; ValueError for more than there are."""
+    parts = [columns(*read_files(SHIPPED / f"{name}_{part}.tsv.xz"), *names) for part in ("train", "test")]
+    most = list(map(len, parts))
+    if not (0 <= n_train <= most[0] and 0 <= n_test <= most[1]):
+        raise ValueError(f"n_train={n_train}, n_test={n_test}: {most[0]:,} and {most[1]:,} are there")
+    return [[row for _, row in part[:count]] for part, count in zip(parts, (n_train, n_test))]
+
+
+def parallel(first: File, second: File) -> list[tuple[str, str]]:
+    """The lines of two files, side by side; ValueError unless there are as many in both."""
+    one, other = first.lines(), second.lines()
+    if len(one) != len(other):
+        raise ValueError(f"{first.path} has {len(one):,} lines, {second.path} {len(other):,}: as many are needed")
+    return list(zip(one, other))
+
+
+def two_parts(parts: list[list], key: Callable = lambda row: row[0]) -> tuple[list, list]:
+    """(train, held out): the rows of two files; or of one, a tenth of its keys held out with all their rows."""
+    if len(parts) == 2:
+        return tuple(parts)
+    [rows] = parts
+    keys = sorted({key(row) for row in rows}, key=lambda text: zlib.crc32(text.encode()))
+    held_out = set(keys[:max(1, len(keys) // 10)])
+    return [row for row in rows if key(row) not in held_out], [row for row in rows if key(row) in held_out]

@@ -1,30 +1,47 @@
-"""SST-2: phrases of film reviews, and whether they praise or blame (Socher et al. 2013), in the published layout of GLUE."""
-from helpers.data.published import read_published
+"""Sentences with labels: one's own, or SST-2, phrases of reviews, praise or blame (Socher et al. 2013)."""
+import re
 
-# The sha256 of each file, and its bytes. Known here are GLUE's 67,349 training rows as two files, nine tenths and one tenth,
-# not the files of its archive: whoever trusts a copy of those adds their checksums.
-PUBLISHED = {
-    "sst2/train.tsv": {"920e317b2c52e12cd22db1da2c6708312bd7dc4f3712b9bbf1b50ee6c2c792ba": 3_422_882},
-    "sst2/dev.tsv": {"92353770071a2a889f75d000a38a9e541ea8f0a5499e50f040b17917a5cbf66f": 383_214},
-}
-ADVICE = ("SST-2 is at https://dl.fbaipublicfiles.com/glue/data/SST-2.zip (its licence is not stated). Of that archive, "
-          "SST-2/train.tsv and SST-2/dev.tsv go there as sst2/train.tsv and sst2/dev.tsv; their sha256 and sizes go into "
-          "helpers/data/sentiment.py, which reads no file that it cannot check.")
+from helpers.data.published import columns, read_files, read_published, two_parts
+
+# Known are GLUE's 67,349 training rows as two files, nine tenths and one tenth, and not those of its archive.
+KNOWN = ["920e317b2c52e12cd22db1da2c6708312bd7dc4f3712b9bbf1b50ee6c2c792ba",
+         "92353770071a2a889f75d000a38a9e541ea8f0a5499e50f040b17917a5cbf66f"]
+ADVICE = ("SST-2 is at https://dl.fbaipublicfiles.com/glue/data/SST-2.zip (its licence is not stated): put the "
+          "archive there, or its files train.tsv and dev.tsv.")
+LAYOUTS = tuple(("*train*.?sv", other) for other in ("*dev*.?sv", "*val*.?sv", "*test*.?sv"))
 
 
-def load_sentiment(name="sst2"):
-    """(train, dev): lists of (sentence, label), the label 1 for praise and 0 for blame, in the order of the files.
+def load_sentiment(name: str = "sst2", path=None) -> tuple[list, list]:
+    """(train, validation): lists of (sentence, label), as in the files; in SST-2 1 is praise, and 0 blame.
 
-    Read from sst2/train.tsv and sst2/dev.tsv in the cache folder: a header, then `sentence TAB label` on each line.
-    Raises ValueError for another name and for a file that is not one of those known, FileNotFoundError where one is not there.
+    name: "sst2", read from sst2 in the cache folder (see `read_published`), where you put GLUE's archive.
+    path: in place of a name, a folder or archive with train.tsv and dev.tsv, or CSV, or one table, of which
+        a tenth is for validation. Labels in words get numbers in the order of the alphabet.
+    Raises ValueError for another name and for a damaged file, FileNotFoundError where one is not there.
     """
-    if name != "sst2":
-        raise ValueError(f'{name!r} is not known here: it needs to be "sst2"')
-    texts = [read_published(file, sizes, advice=ADVICE) for file, sizes in PUBLISHED.items()]
-    return tuple([read_row(row) for row in text.splitlines()[1:]] for text in texts)
+    if path is None and name != "sst2":
+        raise ValueError(f'{name!r} is not known here: it needs to be "sst2", or give a path')
+    if path is None:
+        files = read_published("sst2", *LAYOUTS, known=KNOWN, advice=ADVICE)
+    else:
+        files = read_files(path, *LAYOUTS)
+    return two_parts(labelled(files)[0])
 
 
-def read_row(row):
-    """The sentence and the label of one line; the published sentences end with a space, which is dropped."""
-    sentence, label = row.split("\t")
-    return sentence.strip(), int(label)
+def load_labelled(path) -> tuple[list, list[str]]:
+    """(examples, names): a list of (sentence, label), the label an index in names, which are in order.
+
+    path: a table, between tabs or CSV: a header that names the columns text (or sentence, review) and label
+        (or class, sentiment) in any order, or the text in the first column and the label in the second.
+    """
+    parts, names = labelled(read_files(path, ("*train*.?sv",), ("*.?sv",)))
+    return parts[0], names
+
+
+def labelled(files):
+    """(a list of (sentence, label) for each file, names of the labels)."""
+    tables = [columns(file, "sentence text review", "label class sentiment") for file in files]
+    found = {label.strip() for rows in tables for _, (_, label) in rows}
+    names = sorted(found, key=int if all(re.fullmatch(r"-?\d+", label) for label in found) else str)
+    index = {name: i for i, name in enumerate(names)}
+    return [[(text.strip(), index[label.strip()]) for _, (text, label) in rows] for rows in tables], names

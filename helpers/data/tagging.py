@@ -5,10 +5,12 @@ words had them is what is to be found: the same word can be a name in one senten
 """
 import functools
 import inspect
+import itertools
 import random
 import re
 
 from helpers.data.documentation import docstrings, key, prose
+from helpers.data.published import read_files, two_parts
 
 TAGS = ["word", "name"]
 LIBRARIES = ["matplotlib", "networkx", "numpy", "torch"]               # those whose authors mark names
@@ -18,19 +20,25 @@ ROLE = r":(?:py:)?(?:attr|class|const|data|exc|func|meth|mod|obj):"
 MARKED = re.compile(rf"(?<![`\w])(?:{ROLE})?(`{{1,2}})(?:~[\w.]*\.)?([A-Za-z_]\w*)\1(?![`\w]|_\b)")
 # What may be a name, or may not: other marks, words that are stressed *like this*, and calls.
 UNCLEAR = re.compile(r"`|(?<![\w*])\*{1,2}\w[^*]*\*{1,2}(?![\w*])|\(\)")
-SIGN = "NAME_"                                                         # is put before a marked name while sentences are told apart
+SIGN = "NAME_"                                                # put before a marked name while sentences are told apart
 TOKEN = re.compile(rf"{SIGN}\w+|\w+(?:[-'](?!{SIGN})\w+)*|[^\w\s]")
-FORGOTTEN = re.compile(r"\w*_\w*|True|False|None")                     # surely names: with these unmarked, others may be as well
+FORGOTTEN = re.compile(rf"(?!{SIGN})\w*_\w*|True|False|None")   # surely names: with these unmarked, others may be
 
 
-def load_tagging(n_train=5000, n_test=800, seed=0):
+def load_tagging(n_train: int = 5000, n_test: int = 800, seed: int = 0, path=None) -> tuple[list, list]:
     """(train, test): lists of (words, tags), of the same length; a tag is an index in TAGS.
 
-    Words are as they are written, and punctuation marks are words too. Each sentence has a marked name at least, and none that was
-    plainly forgotten. No sentence is there twice, in any case of letters, and no docstring is divided between train and test.
-    What is there depends on the versions of LIBRARIES that are installed; on one machine it is always the same.
-    Raises ValueError for negative numbers and for more sentences than there are, ModuleNotFoundError where a library is missing.
+    Words are as they are written, and punctuation marks are words too. Each sentence has a marked name at least, and none
+    that was plainly forgotten. No sentence is there twice, in any case of letters, and no docstring is divided between
+    train and test. What is there depends on the versions of LIBRARIES that are installed.
+    path: in place of these, a folder or archive with train.txt and test.txt, or one file, of which a tenth is the test, in
+    the layout of CoNLL-2003: a word on each line, its tag last, an empty line between sentences; every tag but O is a name.
+    Raises ValueError for negative numbers, for more sentences than there are and for a damaged file, ModuleNotFoundError
+    where a library is missing.
     """
+    if path is not None:
+        parts = [read_tags(file) for file in read_files(path, ("*train*", "*test*"))]
+        return two_parts(parts, key=lambda pair: " ".join(pair[0]))
     if min(n_train, n_test) < 0:
         raise ValueError(f"n_train={n_train}, n_test={n_test}: both need to be 0 or more")
     groups = list(sentences_by_docstring(*LIBRARIES))
@@ -53,6 +61,17 @@ def sentences_by_docstring(*libraries):
     return groups
 
 
+def read_tags(file):
+    """(words, tags) of each sentence of a file in the layout of CoNLL-2003."""
+    rows = [line.split() for line in file.lines()]
+    for number, row in enumerate(rows, 1):
+        if len(row) == 1:
+            raise file.error(number, row[0], "a word and its tag")
+    rows = [row for row in rows if row[:1] != ["-DOCSTART-"]]
+    sentences = [list(group) for filled, group in itertools.groupby(rows, bool) if filled]
+    return [([row[0] for row in some], [int(row[-1] != "O") for row in some]) for some in sentences]
+
+
 def take(count, groups):
     """`count` sentences from the last groups, which are taken off the list whole."""
     pairs = []
@@ -68,14 +87,6 @@ def tagged_sentences(text):
     marked = "\n\n".join(block for block in re.split(r"\n\s*\n", inspect.cleandoc(text)) if "`" in block)
     signed = UNCLEAR.sub(r"\\", MARKED.sub(rf"{SIGN}\2", f"\n{marked}")) # no sentence with a backslash is clean
     found = [TOKEN.findall(sentence) for run in prose(signed, indented=True) for sentence in run if SIGN in sentence]
-    return [without_signs(tokens) for tokens in found if not any(map(FORGOTTEN.fullmatch, unsigned(tokens)))]
-
-
-def unsigned(tokens):
-    """Those that are no marked names."""
-    return [token for token in tokens if not token.startswith(SIGN)]
-
-
-def without_signs(tokens):
-    """The words of a sentence, and their tags."""
-    return [token.removeprefix(SIGN) for token in tokens], [int(token.startswith(SIGN)) for token in tokens]
+    clear = [tokens for tokens in found if not any(map(FORGOTTEN.fullmatch, tokens))]
+    return [([token.removeprefix(SIGN) for token in tokens], [int(token.startswith(SIGN)) for token in tokens])
+            for tokens in clear]

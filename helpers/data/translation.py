@@ -1,38 +1,35 @@
-"""English sentences and their French: from a small grammar that is always there, or the published Tatoeba pairs."""
-import functools
-import re
+"""English sentences and their French: from a small grammar, the published Tatoeba pairs, or one's own."""
+from helpers.data.published import SHIPPED, columns, parallel, read_files, read_published
 
-from helpers.data.published import read_published
-from helpers.data.sentences import sentence_pairs
+KNOWN = ["ca5511a012cdbe2c135160af469f1b5ae1b39d4863e522cca69e05e8cd1ad69d"]       # 163,698 of its 167,130 lines
+URL = "http://d2l-data.s3-accelerate.amazonaws.com/fra-eng.zip"
+CHECKSUM = "sha1:94646ad1522d915e7b0f9296181140edcf86a4f5"
+PLAIN = str.maketrans("\u00a0\u2009\u202f", "   ", "\u00ad\u200b")       # spaces; a soft hyphen, a space of no width
+LAYOUTS = ("???.txt",), ("*.en", "*.fr")
 
-SIZES = {"ca5511a012cdbe2c135160af469f1b5ae1b39d4863e522cca69e05e8cd1ad69d": 11_431_742}
-URL, CHECKSUM = "http://d2l-data.s3-accelerate.amazonaws.com/fra-eng.zip", "sha1:94646ad1522d915e7b0f9296181140edcf86a4f5"
 
-
-def load_translation(name="grammar"):
+def load_translation(name: str = "grammar", path=None) -> list[tuple[str, str]]:
     """Pairs (English, French) of sentences as they are written, in an order that is the same everywhere.
 
-    "grammar": 30,000 different English sentences from the course's own grammar, each with its one French translation, in a
-        random order: the first n are a fair sample.
-    "fra-eng": about 167,000 pairs, shortest first, many English sentences with several translations. Source: Tatoeba,
-        put together by ManyThings, CC BY 2.0. Read from the cache folder (see helpers.data.published), fetched the first time.
-    Raises ValueError for another name and for a damaged file, FileNotFoundError where there is neither file nor network.
+    name: "grammar", 30,000 different English sentences from the course's own grammar (tools/make_data), each
+        with its one French translation, in a random order: the first n are a fair sample.
+        "fra-eng", 167,000 pairs of Tatoeba and ManyThings, CC BY 2.0, shortest first, many English sentences
+        with several translations; read from fra-eng in the cache folder (see `read_published`), or fetched.
+    path: in place of a name, fra.txt or another table with English in its first column and French in the
+        second; or two files with a sentence on each line, (English, French); or a folder or archive that
+        holds fra.txt, or train.en and train.fr. Pairs with an empty side are left out.
+    Raises ValueError for another name and a damaged file, FileNotFoundError without file and network.
     """
-    if name == "grammar":
-        return list(grammar_pairs())
-    if name == "fra-eng":
-        return read_pairs(read_published("fra-eng/fra.txt", SIZES, URL, CHECKSUM, member="fra-eng/fra.txt"))
-    raise ValueError(f'no pairs are called {name!r}: choose "grammar" or "fra-eng"')
+    if path is not None:
+        files = read_files(path, *LAYOUTS)
+    elif name == "grammar":
+        files = read_files(SHIPPED / "translation.tsv.xz")
+    elif name == "fra-eng":
+        files = read_published("fra-eng", *LAYOUTS, known=KNOWN, url=URL, checksum=CHECKSUM)
+    else:
+        raise ValueError(f'no pairs are called {name!r}: choose "grammar" or "fra-eng", or give a path')
+    rows = columns(*files, "english en", "french fr") if len(files) == 1 else enumerate(parallel(*files))
+    pairs = [tuple(text.translate(PLAIN).strip() for text in pair) for _, pair in rows]
+    return [pair for pair in pairs if all(pair)]
 
 
-@functools.cache
-def grammar_pairs():
-    """The pairs of the grammar, written once."""
-    return sentence_pairs()
-
-
-def read_pairs(text):
-    """The first two columns, with plain spaces alone and without invisible characters."""
-    text = re.sub("[\u00a0\u2009\u202f]", " ", text)
-    text = re.sub("[\u00ad\u200b]", "", text)                  # a soft hyphen, a space of no width
-    return [tuple(line.split("\t")[:2]) for line in text.splitlines()]

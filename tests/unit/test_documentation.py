@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from helpers.data import documentation, sentiment
+from helpers.data import documentation
 from helpers.data.documentation import (
     LIBRARIES,
     docstrings,
@@ -19,7 +19,6 @@ from helpers.data.documentation import (
     source_files,
     texts,
 )
-from helpers.data.sentiment import load_sentiment
 from helpers.text import split_words
 from tools.make_weights.fine_tuning import naive_bayes
 
@@ -238,6 +237,14 @@ def test_a_bad_number_is_refused():
         load_documentation(per_class=0)
 
 
+def test_texts_of_one_s_own_are_drawn_alike(tmp_path):
+    (tmp_path / "mine.csv").write_text("label,text\n" + "".join(f"{'ab'[n % 3 == 0]},Text {n}.\n" for n in range(30)))
+    pairs = load_documentation(path=tmp_path / "mine.csv")
+    assert collections.Counter(label for _, label in pairs) == {0: 10, 1: 10} and len(set(pairs)) == 20
+    assert all(label == (int(text[5:-1]) % 3 == 0) for text, label in pairs)
+    assert len(load_documentation(4, path=tmp_path / "mine.csv")) == 8
+
+
 def test_a_library_that_is_not_installed_is_named(library):
     library({}, ["no_such_library"])
     for load in (load_documentation, load_paragraphs):
@@ -272,6 +279,11 @@ def test_a_sentence_that_was_there_before_parts_a_paragraph(library):
     assert load_paragraphs() == [[one, two], [three, four]]
 
 
+def test_paragraphs_of_one_s_own(tmp_path):
+    (tmp_path / "mine.txt").write_text("It is one. It is two.\n\nIt is alone.\n")
+    assert load_paragraphs(path=tmp_path / "mine.txt") == [["It is one.", "It is two."]]
+
+
 def test_libraries_read_besides_come_last_and_add_only_what_is_new(library):
     one, two, three, four = (f"This is sentence {n} of some." for n in ["one", "two", "three", "four"])
     library({"shapes/__init__.py": f'"""{one} {two}"""', "colours/__init__.py": f'"""{two} {three} {four}"""', "flat.py": ""})
@@ -279,40 +291,3 @@ def test_libraries_read_besides_come_last_and_add_only_what_is_new(library):
     for name in ("flat", "no_such_library"):
         with pytest.raises(ModuleNotFoundError, match=f"{name} is not installed, or is no package"):
             load_paragraphs([name])
-
-
-# ---- SST-2 ----------------------------------------------------------------------------------------------------------
-
-@pytest.fixture
-def cache(tmp_path, monkeypatch):
-    """An empty cache folder."""
-    monkeypatch.setenv("ATTENTION_COURSE_CACHE", str(tmp_path))
-    (tmp_path / "sst2").mkdir()
-    return tmp_path
-
-
-def test_sst2_has_its_published_numbers(published):
-    published("sst2/train.tsv")
-    train, dev = load_sentiment("sst2")
-    assert [len(train), len(dev)] == [60_614, 6_735]
-    assert collections.Counter(label for _, label in train) == {1: 33_828, 0: 26_786}
-    assert dev[0] == ("the expressive power of the camera", 1)
-    assert all(sentence and sentence == sentence.strip() for sentence, _ in train + dev)
-
-
-@pytest.mark.parametrize("content", [b"", b"sentence\tlabel\nit is good\t1\n", b"x" * 383_214])
-def test_another_file_is_refused(cache, monkeypatch, content):
-    (cache / "sst2" / "dev.tsv").write_bytes(content)
-    monkeypatch.setattr(sentiment, "PUBLISHED", {"sst2/dev.tsv": sentiment.PUBLISHED["sst2/dev.tsv"]})
-    with pytest.raises(ValueError, match=r"dev.tsv has .*SST-2.zip"):
-        load_sentiment()
-
-
-def test_a_file_that_is_not_there_is_asked_for(cache):
-    with pytest.raises(FileNotFoundError, match=r"train.tsv is not there.*SST-2/train.tsv .* sst2/train.tsv"):
-        load_sentiment()
-
-
-def test_another_set_is_refused():
-    with pytest.raises(ValueError, match="'imdb' is not known here: it needs to be \"sst2\""):
-        load_sentiment("imdb")

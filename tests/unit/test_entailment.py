@@ -1,14 +1,14 @@
 """Premise and hypothesis: the label follows from both texts, and from neither alone."""
 import collections
-import hashlib
+import json
 import re
 import zipfile
 
 import pytest
 
-from helpers.data import entailment
-from helpers.data.entailment import DEEDS, HELD_OUT, LABELS, THINGS, load_entailment, read_snli
+from helpers.data.entailment import LABELS, load_entailment, spell
 from helpers.text import split_words
+from tools.make_data.entailment import DEEDS, HELD_OUT, THINGS, sets
 from tools.make_weights.fine_tuning import naive_bayes, unshared
 
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
@@ -74,8 +74,9 @@ def test_the_reader_of_this_test_knows_what_follows(premise, hypothesis, label):
     assert follows(premise, hypothesis) == label
 
 
-def test_each_hypothesis_has_a_premise_for_each_label(pairs):
-    for part, size in zip(pairs, [6000, 900]):
+@pytest.mark.parametrize("sizes", [(6000, 900), (30_000, 6_000)])
+def test_each_hypothesis_has_a_premise_for_each_label(sizes):
+    for part, size in zip(load_entailment("made", *sizes), sizes):
         labels = collections.defaultdict(list)
         for _, hypothesis, label in part:
             labels[hypothesis].append(label)
@@ -139,51 +140,85 @@ def test_sentences_are_many_short_and_plain(pairs):
     assert all(SENTENCE.fullmatch(text) for text in texts)
 
 
-def test_the_same_seed_gives_the_same_pairs_everywhere():
-    assert load_entailment("made", 60, 6) == load_entailment("made", 60, 6) != load_entailment("made", 60, 6, seed=1)
-    text = repr(load_entailment(n_train=1000, n_test=100))
-    assert hashlib.sha256(text.encode()).hexdigest()[:12] == "ab27fbecfd50"
+def test_the_seed_decides_what_is_written():
+    made = [sets([(60, 6)], seed) for seed in (0, 0, 1)]
+    assert made[0] == made[1] != made[2]
 
 
-@pytest.mark.parametrize("n_train, n_test", [(0, 0), (1, 2), (3, 0), (0, 4), (100, 50)])
-def test_there_are_as_many_as_were_asked_for(n_train, n_test):
-    assert list(map(len, load_entailment("made", n_train, n_test))) == [n_train, n_test]
+@pytest.mark.parametrize("n_train, n_test", [(0, 0), (1, 2), (0, 4), (100, 50)])
+def test_the_first_ones_are_given_as_many_as_were_asked_for(pairs, n_train, n_test):
+    assert load_entailment("made", n_train, n_test) == (pairs[0][:n_train], pairs[1][:n_test])
 
 
 @pytest.mark.parametrize("act, message", [
-    (lambda: load_entailment("mnli"), "no pairs are called 'mnli': choose \"made\" or \"snli\""),
-    (lambda: load_entailment(n_train=-1), "n_train=-1, n_test=900: they need to be from 0 to 30,000"),
-    (lambda: load_entailment(n_test=6001), "n_test=6001: they need to be from 0 to 30,000 and to 6,000"),
+    (lambda: load_entailment("mnli"), "no pairs are called 'mnli': choose \"made\" or \"snli\", or give a path"),
+    (lambda: load_entailment(n_train=-1), "n_train=-1, n_test=900: 30,000 and 6,000 are there"),
+    (lambda: load_entailment(n_test=6001), "n_test=6001: 30,000 and 6,000 are there"),
 ])
 def test_what_does_not_fit_is_refused(act, message):
     with pytest.raises(ValueError, match=message):
         act()
 
 
-# ---- SNLI -----------------------------------------------------------------------------------------------------------
+# ---- SNLI, and one's own --------------------------------------------------------------------------------------------
 
-SNLI = """gold_label\tsentence1_binary_parse\tsentence2_binary_parse\tsentence1_parse\tsentence2_parse\tsentence1\tsentence2\tID
-neutral\t( ( Two women ) ( ( are embracing ) . ) )\t( ( The sisters ) ( do n't ( hug . ) ) )\t(ROOT)\t(ROOT)\ta\tb\tc
--\t( A man )\t( A dog )\t(ROOT)\t(ROOT)\ta\tb\tc
-contradiction\t( ( A ( ( -LRB- young ) -RRB- ) ) man )\t( A ( woman 's dog ) )\t(ROOT)\t(ROOT)\ta\tb\tc
-entailment\tA man , asleep .\tA man sleeps .
-"""
+READ = [("Two women are embracing.", "The sisters don't hug.", NEUTRAL), ("A (young) man", "A woman's dog", CONTRADICTION),
+        ("A man, asleep.", 'He says "no".', ENTAILMENT)]
+OFFICIAL = [
+    "gold_label sentence1_binary_parse sentence2_binary_parse sentence1_parse sentence2_parse sentence1 sentence2 ID".split(),
+    ["neutral", "( ( Two women ) ( ( are embracing ) . ) )", "(...)", "(ROOT)", "(ROOT)", *READ[0][:2], "1"],
+    ["-", "( A man )", "( A dog )", "(ROOT)", "(ROOT)", "A man", "A dog", "2"],
+    ["contradiction", "( A ( ( -LRB- young ) -RRB- ) man )", "(...)", "(ROOT)", "(ROOT)", *READ[1][:2], "3"],
+    ["entailment", "( A man )", "( He says )", "(ROOT)", "(ROOT)", "A man, asleep.", '"He says ""no""."', "4"],
+]
+TOKENS = [
+    ["gold_label", "sentence1_tokens", "sentence2_tokens"],
+    ["neutral", "( ( Two women ) ( ( are embracing ) . ) )", "The sisters do n't hug ."],
+    ["-", "A man", "A dog"],
+    ["contradiction", "A -LRB- young -RRB- man", "( A ( woman 's dog ) )"],
+    ["entailment", "A man , asleep .", "`` He says `` '' no '' '' . ''"],
+]
+OWN = [["premise", "hypothesis", "label"], *([premise, hypothesis, LABELS[label]] for premise, hypothesis, label in READ)]
 
 
-@pytest.fixture
-def cache(tmp_path, monkeypatch):
-    """The part of an empty cache folder for SNLI."""
-    monkeypatch.setenv("ATTENTION_COURSE_CACHE", str(tmp_path))
-    (tmp_path / "snli_1.0").mkdir()
-    return tmp_path / "snli_1.0"
+def table(rows, between="\t"):
+    return "".join(between.join(row) + "\n" for row in rows)
 
 
-def test_both_layouts_are_read_and_pairs_without_a_label_left_out():
-    assert read_snli(SNLI) == [
-        ("Two women are embracing.", "The sisters don't hug.", NEUTRAL),
-        ("A (young) man", "A woman's dog", CONTRADICTION),
-        ("A man, asleep.", "A man sleeps.", ENTAILMENT),
-    ]
+def as_json(rows):
+    return "".join(json.dumps(dict(zip(rows[0], row))) + "\n" for row in rows[1:])
+
+
+@pytest.mark.parametrize("file, text", [
+    ("snli_1.0_{}.txt", table(OFFICIAL)), ("snli_1.0_{}.jsonl", as_json(OFFICIAL)), ("snli_1.0_{}.txt", table(TOKENS)),
+    ("snli_1.0_{}.txt", table(TOKENS[1:])), ("{}.tsv", table(OWN)),
+    ("{}.tsv", table(OWN).replace("neutral", "1").replace("entailment", "0").replace("contradiction", "2")),
+])
+def test_every_layout_is_read_and_pairs_without_a_label_left_out(tmp_path, file, text):
+    for part in ("train", "dev", "test"):
+        (tmp_path / file.format(part)).write_text(text, encoding="utf-8")
+    assert load_entailment(path=tmp_path) == (READ, READ)
+    train, test = load_entailment(path=tmp_path / file.format("dev"))
+    assert len(train) == 2 and len(test) == 1 and sorted(train + test) == sorted(READ)
+
+
+def test_no_premise_of_one_file_is_divided(tmp_path):
+    rows = [["neutral", f"It is {n // 3}.", f"It is so: {n}."] for n in range(300)]
+    (tmp_path / "mine.tsv").write_text(table(rows))
+    train, test = load_entailment(path=tmp_path / "mine.tsv")
+    assert len(test) == 30 and not {premise for premise, *_ in train} & {premise for premise, *_ in test}
+
+
+@pytest.mark.parametrize("file, text, message", [
+    ("a.tsv", table([*OWN, ["A", "B", "perhaps"]]), "line 5: 'perhaps', where a label, entailment, neutral, contradiction or -"),
+    ("a.tsv", table([*OWN, ["A", "B"]]), "line 5: .*'B'.*, where a table with gold_label, sentence1, sentence2 is needed"),
+    ("a.jsonl", as_json(OFFICIAL)[:-50], "line 4: .*, where JSON with gold_label, sentence1, sentence2 is needed"),
+    ("a.tsv", "gold_label\tfirst\tsecond\n", "line 1: .*first.*, where a table with gold_label, sentence1, sentence2 is"),
+])
+def test_a_damaged_file_is_refused_with_the_line(tmp_path, file, text, message):
+    (tmp_path / file).write_text(text)
+    with pytest.raises(ValueError, match=f"{file}, {message}"):
+        load_entailment(path=tmp_path / file)
 
 
 def test_snli_has_its_published_numbers(published):
@@ -193,30 +228,28 @@ def test_snli_has_its_published_numbers(published):
     assert collections.Counter(label for *_, label in dev) == {ENTAILMENT: 3329, CONTRADICTION: 3278, NEUTRAL: 3235}
     assert dev[1] == ("Two women are embracing while holding to go packages.", "Two woman are holding packages.", ENTAILMENT)
     assert all(text and text == text.strip() for *texts, _ in train + dev for text in texts)
+    assert not [text for *texts, _ in train + dev for text in texts if re.search("``|\'\'|\"\"|-[LR]RB-", text)]
 
 
-def test_the_original_files_are_read_alike(published):
-    file = published("snli_1.0/original_format/snli_1.0_dev.txt")
-    assert read_snli(file.read_text(encoding="utf-8"))[1] == (
-        "Two women are embracing while holding to go packages.", "Two woman are holding packages.", ENTAILMENT)
+def test_tokens_are_spelled_as_the_sentence_was(published):
+    rows = [line.split("\t")[1:] for line in published("snli_1.0/snli_1.0_train.txt").read_text(encoding="utf-8").splitlines()[1:]]
+    alike = [spell(tokens) == spell(raw) for row in rows for tokens, raw in zip(row[:2], row[2:])]
+    assert sum(alike) > 0.998 * len(alike)
 
 
-def test_the_archive_is_read_without_unpacking(cache, monkeypatch):
-    with zipfile.ZipFile(cache / "snli_1.0.zip", "w") as files:
+def test_the_original_layouts_agree(published):
+    text, lines = (published(f"snli_1.0/original_format/snli_1.0_dev.{ending}") for ending in ("txt", "jsonl"))
+    (train, dev), (_, test) = (load_entailment(path=(text, file)) for file in (text, lines))
+    assert len(dev) == 10 and dev == test[:10] == train and len(test) > 1200
+
+
+def test_the_archive_is_read_without_unpacking(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("ATTENTION_COURSE_CACHE", str(tmp_path))
+    (tmp_path / "snli_1.0").mkdir()
+    with zipfile.ZipFile(tmp_path / "snli_1.0" / "snli_1.0.zip", "w") as files:
         for part in ("train", "dev", "test"):
-            files.writestr(f"snli_1.0/snli_1.0_{part}.txt", SNLI)
-    checksum = hashlib.sha256((cache / "snli_1.0.zip").read_bytes()).hexdigest()
-    monkeypatch.setattr(entailment, "CHECKSUM", f"sha256:{checksum}")
-    assert load_entailment("snli") == (read_snli(SNLI), read_snli(SNLI))
-    assert [path.name for path in cache.iterdir()] == ["snli_1.0.zip"]
-
-
-def test_another_file_is_refused(cache):
-    (cache / "snli_1.0_train.txt").write_text(SNLI, encoding="utf-8")
-    with pytest.raises(ValueError, match=r"snli_1.0_train.txt has .* Move it away, and put the whole archive beside it"):
-        load_entailment("snli")
-
-
-def test_without_file_and_network_the_error_says_what_to_do(cache):
-    with pytest.raises(FileNotFoundError, match=r"snli_1.0.zip is not there.*A good copy can be put there by hand"):
-        load_entailment("snli")
+            files.writestr(f"snli_1.0/snli_1.0_{part}.txt", table(OFFICIAL))
+            files.writestr(f"__MACOSX/snli_1.0/._snli_1.0_{part}.txt", "\0")
+    assert load_entailment("snli") == (READ, READ)
+    assert "snli_1.0.zip is an edition that is not known here" in capsys.readouterr().out
+    assert [path.name for path in (tmp_path / "snli_1.0").iterdir()] == ["snli_1.0.zip"]

@@ -135,5 +135,18 @@ def test_a_library_that_is_not_installed_is_named(monkeypatch):
         load_tagging()
 
 
+CONLL = "-DOCSTART- -X- -X- O\n\nEU NNP B-NP B-ORG\nrejects VBZ B-VP O\n. . O O\n\nPeter NNP B-NP B-PER\nBlackburn NNP I-NP I-PER\n"
+
+
+def test_tagged_text_of_one_s_own(tmp_path):
+    (tmp_path / "mine.txt").write_text(CONLL)
+    sentences = [(["EU", "rejects", "."], [NAME, WORD, WORD]), (["Peter", "Blackburn"], [NAME, NAME])]
+    train, test = load_tagging(path=tmp_path / "mine.txt")
+    assert (train, test) in [(sentences[:1], sentences[1:]), (sentences[1:], sentences[:1])]
+    (tmp_path / "mine.txt").write_text(CONLL + "left\n")
+    with pytest.raises(ValueError, match="mine.txt, line 9: 'left', where a word and its tag is needed"):
+        load_tagging(path=tmp_path / "mine.txt")
+
+
 def test_the_sentences_are_those_that_classifiers_and_bert_read():
     assert set(tagging.LIBRARIES) <= set(documentation.LIBRARIES)

@@ -2,8 +2,8 @@
 import re
 from typing import NamedTuple
 
-from helpers.data import lexicon
-from helpers.data.lexicon import BE, IL, ILS, NOUS, Phrase, Verb
+from tools.make_data import lexicon
+from tools.make_data.lexicon import BE, IL, ILS, NOUS, Phrase, Verb
 
 FORMS = {en: fr.split() for en, fr in lexicon.rows(lexicon.FORMS, ":")}
 CALLED = {kind: [words.split() for words in line.split("|")] for kind, line in lexicon.rows(lexicon.CALLED, ":")}

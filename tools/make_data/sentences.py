@@ -6,9 +6,9 @@ are masculine, unless the sentence named them. A clause's "he", "she", "it" or "
 "it" is nothing else, except in "finds the key and takes it", where it is the object. Questions take est-ce que, unless they
 ask for the subject ("Qui dort ?"). After a negation "a" and "any" are de. As in French print, a space stands before ? and !.
 """
-from helpers.data.grammar import PEOPLE, Clause, english, french, join, pronoun, spell
-from helpers.data.lexicon import BE, IL, ILS, JE, KNOW, TU, Phrase
-from helpers.data.phrases import ALIVE, DOES, GOODS, NOUNS, PRONOUNS, RECIPIENT, TAKING, VERBS, Phrases
+from tools.make_data.grammar import PEOPLE, Clause, english, french, join, pronoun, spell
+from tools.make_data.lexicon import BE, IL, ILS, JE, KNOW, TU, Phrase
+from tools.make_data.phrases import ALIVE, DOES, GOODS, NOUNS, PRONOUNS, RECIPIENT, TAKING, VERBS, Phrases
 
 THEN = {"find": "take eat open give", "look for": "find see", "buy": "eat give like", "take": "eat open give", "write": "give like",
         "see": "take buy like"}                                # what else is done to the same thing

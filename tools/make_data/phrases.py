@@ -1,9 +1,9 @@
 """Noun phrases and clauses, put together at random from words that make sense together, in English and French at once."""
 import random
 
-from helpers.data import lexicon
-from helpers.data.grammar import CALLED, DETERMINERS, PEOPLE, Clause, adjective_form, describe, determine, english, french, join
-from helpers.data.lexicon import ADVERBS, BE, IL, ILS, JE, NAMES, NOUS, PLACES, TU, Phrase
+from tools.make_data import lexicon
+from tools.make_data.grammar import CALLED, DETERMINERS, PEOPLE, Clause, adjective_form, describe, determine, english, french, join
+from tools.make_data.lexicon import ADVERBS, BE, IL, ILS, JE, NAMES, NOUS, PLACES, TU, Phrase
 
 NOUNS, VERBS = lexicon.read_nouns(), lexicon.read_verbs()
 PRONOUNS = {phrase: forms.replace("|", "").split() for phrase, forms in lexicon.PRONOUNS.items()}
