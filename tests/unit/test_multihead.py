@@ -38,7 +38,7 @@ def torchs(ours):
     return module
 
 
-def watched(model, *case):
+def recorded(model, *case):
     with record(model) as seen:
         output = model(*case)
     return output, seen["attention_weights"][0]
@@ -48,7 +48,7 @@ def watched(model, *case):
 @given(batches())
 def test_it_is_torchs_module(case):
     ours, query, key, value, mask = case
-    output, weights = watched(*case)
+    output, weights = recorded(*case)
     hidden = None if mask is None else ~mask.expand(len(query), query.shape[1], key.shape[1])
     theirs, their_weights = torchs(ours)(query, key, value, average_attn_weights=False,
                                          attn_mask=hidden if hidden is None else hidden.repeat_interleave(ours.num_heads, 0))
@@ -58,10 +58,10 @@ def test_it_is_torchs_module(case):
 
 @quick
 @given(batches())
-def test_watched_or_not_it_gives_the_same(case):
+def test_recording_changes_nothing(case):
     ours, query, *rest = case
     gradients = []
-    for run in (lambda q: ours(q, *rest), lambda q: watched(ours, q, *rest)[0]):
+    for run in (lambda q: ours(q, *rest), lambda q: recorded(ours, q, *rest)[0]):
         q = query.clone().requires_grad_()
         output = run(q)
         output.square().sum().backward()
@@ -70,12 +70,12 @@ def test_watched_or_not_it_gives_the_same(case):
     assert_close(gradients[0][1], gradients[1][1], atol=1e-4, rtol=1e-4)
 
 
-@pytest.mark.parametrize("watch", [False, True])
+@pytest.mark.parametrize("recording", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
-def test_a_query_that_sees_nothing_gets_nothing_but_the_bias(watch, dtype):
+def test_a_query_that_sees_nothing_gets_nothing_but_the_bias(recording, dtype):
     model, x = MultiHeadAttention(8, 2).to(dtype), torch.randn(2, 3, 8, dtype=dtype, requires_grad=True)
     mask = padding_mask(torch.tensor([0, 3]), 3)
-    output = watched(model, x, x, x, mask)[0] if watch else model(x, x, x, mask)
+    output = recorded(model, x, x, x, mask)[0] if recording else model(x, x, x, mask)
     assert_close(output[0], model.out_proj.bias.expand(3, 8))
     output[1].sum().backward()
     assert x.grad.isfinite().all() and (x.grad[0] == 0).all()
@@ -90,19 +90,19 @@ def test_a_padded_batch_equals_its_members_alone():
         assert_close(together[b:b + 1, :n], model(alone, alone, alone), atol=1e-6, rtol=0)
 
 
-def test_permuted_words_give_permuted_outputs():
+def test_permuted_tokens_give_permuted_outputs():
     torch.manual_seed(0)
     model, x, order = MultiHeadAttention(8, 4), torch.randn(2, 7, 8), torch.randperm(7)
     assert_close(model(x[:, order], x[:, order], x[:, order]), model(x, x, x)[:, order], atol=1e-6, rtol=0)
 
 
-@pytest.mark.parametrize("watch", [False, True])
-def test_dropout_only_in_training_and_after_the_wire(watch):
+@pytest.mark.parametrize("recording", [False, True])
+def test_dropout_only_in_training_and_after_the_hook_point(recording):
     torch.manual_seed(0)
     model, x = MultiHeadAttention(8, 2, dropout=0.5), torch.randn(2, 5, 8)
-    run = (lambda: watched(model, x, x, x)[0]) if watch else (lambda: model(x, x, x))
+    run = (lambda: recorded(model, x, x, x)[0]) if recording else (lambda: model(x, x, x))
     assert not torch.equal(run(), run())
-    assert_close(watched(model, x, x, x)[1].sum(-1), torch.ones(2, 2, 5))
+    assert_close(recorded(model, x, x, x)[1].sum(-1), torch.ones(2, 2, 5))
     model.eval()
     assert torch.equal(run(), run())
 
@@ -117,22 +117,12 @@ def test_a_head_can_be_switched_off():
     assert not torch.allclose(changed, model(x, x, x))
 
 
-def test_what_is_put_in_place_of_the_wire_is_used():
-    class Nothing(nn.Module):
-        def forward(self, weights):
-            return 0 * weights
-
-    model, x = MultiHeadAttention(8, 2), torch.randn(1, 4, 8)
-    model.attention_weights = Nothing()
-    assert_close(model(x, x, x), model.out_proj.bias.expand(1, 4, 8))
-
-
 def test_the_sizes_of_the_lesson_in_both_layouts():
     torch.manual_seed(0)
     ours = MultiHeadAttention(300, 6)
     query, key = torch.randn(64, 12, 300), torch.randn(64, 10, 300)
     mask = padding_mask(torch.arange(64) % 10 + 1, 10)
-    output, weights = watched(ours, query, key, key, mask)
+    output, weights = recorded(ours, query, key, key, mask)
     theirs, their_weights = torchs(ours)(query, key, key, key_padding_mask=~mask[:, 0], average_attn_weights=False)
     assert_close(output, theirs, atol=1e-6, rtol=0)
     assert_close(weights, their_weights, atol=1e-6, rtol=0)
@@ -149,8 +139,8 @@ X = torch.ones(2, 3, 8)
 @pytest.mark.parametrize(("act", "error", "message"), [
     (lambda: MultiHeadAttention(10, 4), ValueError, "d_model=10 does not divide into num_heads=4 equal heads"),
     (lambda: MultiHeadAttention(8, 0), ValueError, "num_heads=0"),
-    (lambda: MultiHeadAttention(8, 2)(X[..., :6], X, X), ValueError, r"each needs to be \[B, T, 8\]"),
-    (lambda: MultiHeadAttention(8, 2)(X[0], X[0], X[0]), ValueError, r"each needs to be \[B, T, 8\]"),
+    (lambda: MultiHeadAttention(8, 2)(X[..., :6], X, X), ValueError, r"they need to be \[B, T, 8\], \[B, T, 8\], \[B, T, 8\]"),
+    (lambda: MultiHeadAttention(8, 2)(X[0], X[0], X[0]), ValueError, r"they need to be \[B, T, 8\], \[B, T, 8\], \[B, T, 8\]"),
     (lambda: MultiHeadAttention(8, 2)(X, X, X[:, :2]), ValueError, "3 keys, 2 values"),
     (lambda: MultiHeadAttention(8, 2)(X, X[:1], X[:1]), ValueError, "all axes before the last two"),
     (lambda: MultiHeadAttention(8, 2)(X, X, X, torch.ones(2, 3)), TypeError, "it needs to be torch.bool"),

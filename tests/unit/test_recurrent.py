@@ -27,7 +27,7 @@ def lstm(weights, x, state):
 
 
 def step(kind, rnn, x, states):
-    """The output of all layers for one word x [d], and their new states."""
+    """The output of all layers for one token x [d], and their new states."""
     new = []
     for weights, state in zip(rnn.all_weights, states):
         new.append(gru(weights, x, state) if kind == "gru" else lstm(weights, x, state))
@@ -35,34 +35,34 @@ def step(kind, rnn, x, states):
     return x, new
 
 
-def read(kind, weights, words):
-    """One layer in one direction: the output at every word, and the last state."""
+def read(kind, weights, tokens):
+    """One layer in one direction: the output at every token, and the last state."""
     zeros = torch.zeros(weights[1].shape[1])
     state, outputs = zeros if kind == "gru" else (zeros, zeros), []
-    for x in words:
+    for x in tokens:
         state = gru(weights, x, state) if kind == "gru" else lstm(weights, x, state)
         outputs.append(state if kind == "gru" else state[0])
     return outputs, state
 
 
-def read_both_ways(kind, rnn, words):
-    """All layers: the outputs of the last at every word, and the states of all."""
+def read_both_ways(kind, rnn, tokens):
+    """All layers: the outputs of the last at every token, and the states of all."""
     states = []
     for forward, backward in zip(rnn.all_weights[0::2], rnn.all_weights[1::2]):
-        ahead, first = read(kind, forward, words)
-        back, second = read(kind, backward, words[::-1])
-        words = [torch.cat(both) for both in zip(ahead, back[::-1])]
+        ahead, first = read(kind, forward, tokens)
+        back, second = read(kind, backward, tokens[::-1])
+        tokens = [torch.cat(both) for both in zip(ahead, back[::-1])]
         states.append(torch.cat([first, second]) if kind == "gru" else tuple(map(torch.cat, zip(first, second))))
-    return words, states
+    return tokens, states
 
 
 def slow(model, kind, attention, src, tgt):
     """Scores and weights for one sentence without padding, src [T_src] and tgt [T]: Bahdanau et al. 2015, section 3."""
     decoder = model.decoder
-    memory, states = read_both_ways(kind, model.encoder.rnn, [model.encoder.embed.weight[word] for word in src])
+    memory, states = read_both_ways(kind, model.encoder.rnn, [model.encoder.embed.weight[token] for token in src])
     start = states[-1] if kind == "gru" else states[-1][0]
-    query, scores, maps = start, [], []
-    for word in tgt:
+    query, logits, maps = start, [], []
+    for token in tgt:
         context = start
         if attention:
             a = decoder.attention
@@ -70,9 +70,9 @@ def slow(model, kind, attention, src, tgt):
             alpha = e.exp() / e.exp().sum()
             context = sum(weight * h for weight, h in zip(alpha, memory))
             maps.append(alpha)
-        query, states = step(kind, decoder.rnn, torch.cat([decoder.embed.weight[word], context]), states)
-        scores.append(decoder.output.weight @ query + decoder.output.bias)
-    return torch.stack(scores), maps
+        query, states = step(kind, decoder.rnn, torch.cat([decoder.embed.weight[token], context]), states)
+        logits.append(decoder.output.weight @ query + decoder.output.bias)
+    return torch.stack(logits), maps
 
 
 @variants
@@ -83,14 +83,14 @@ def test_it_equals_a_slow_loop_over_the_formulas(kind, layers, attention):
     src, tgt = torch.randint(0, 11, (3, 5)), torch.randint(0, 13, (3, 4))
     if attention:
         with record(model) as seen:
-            scores = model(src, lengths, tgt)
+            logits = model(src, lengths, tgt)
         weights = torch.cat(seen["decoder.attention.attention_weights"], 1)             # [B, T, T_src], of one step each
         assert (weights[torch.arange(5).expand(3, 4, 5) >= lengths.view(3, 1, 1)] == 0).all()
     else:
-        scores = model(src, lengths, tgt)
+        logits = model(src, lengths, tgt)
     for b, n in enumerate(lengths.tolist()):
         expected, maps = slow(model, kind, attention, src[b, :n], tgt[b])
-        assert_close(scores[b], expected, atol=1e-6, rtol=0)
+        assert_close(logits[b], expected, atol=1e-6, rtol=0)
         if attention:
             assert_close(weights[b, :, :n], torch.stack(maps), atol=1e-6, rtol=0)
 
@@ -109,8 +109,8 @@ def test_the_encoder_reads_a_batch_as_it_reads_each_sentence_alone(kind, layers)
         for together, each in zip(state, alone_state) if kind == "lstm" else [(state, alone_state)]:
             assert_close(together[:, b], each[:, 0], atol=1e-6, rtol=0)
     h = state[0] if kind == "lstm" else state
-    assert_close(h[-1][:, :3], outputs[torch.arange(4), lengths - 1][:, :3])     # forwards, the last word is read last
-    assert_close(h[-1][:, 3:], outputs[:, 0, 3:])                                # backwards, the first word
+    assert_close(h[-1][:, :3], outputs[torch.arange(4), lengths - 1][:, :3])     # forwards, the last token is read last
+    assert_close(h[-1][:, 3:], outputs[:, 0, 3:])                                # backwards, the first token
 
 
 def test_an_odd_size_is_refused():
@@ -146,8 +146,8 @@ def test_every_parameter_learns(kind, layers, attention):
     assert all(p.grad.isfinite().all() and (p.grad != 0).any() for p in model.parameters())
 
 
-def test_without_attention_there_is_nothing_to_watch():
-    with pytest.raises(ValueError, match="nothing to watch"), record(Seq2Seq(5, 5, 4, attention=False)):
+def test_without_attention_there_is_nothing_to_record():
+    with pytest.raises(ValueError, match="nothing to record"), record(Seq2Seq(5, 5, 4, attention=False)):
         pass
 
 
@@ -160,13 +160,13 @@ MODEL, IDS, LENGTHS = Seq2Seq(9, 9, 4), torch.full((2, 3), 5), torch.tensor([3, 
     (lambda: RecurrentDecoder(9, 4, kind=None), ValueError, "kind=None"),
     (lambda: MODEL(IDS + 4, LENGTHS, IDS), ValueError, "ids from 9 to 9: the table has rows for 0 to 8"),
     (lambda: MODEL(IDS, LENGTHS, IDS - 6), ValueError, "ids from -1 to -1: the table has rows for 0 to 8"),
-    (lambda: MODEL(IDS.float(), LENGTHS, IDS), ValueError, "dtype torch.float32: they need to be whole numbers"),
+    (lambda: MODEL(IDS.float(), LENGTHS, IDS), ValueError, "dtype torch.float32: they need to be integers"),
     (lambda: MODEL(IDS[0], LENGTHS[:1], IDS[:1]), ValueError, r"ids of shape \[3\]"),
-    (lambda: MODEL(IDS, LENGTHS - 2, IDS), ValueError, r"lengths \[1, 0\]: src, \[2, 3\], needs one for each row, at least 1"),
+    (lambda: MODEL(IDS, LENGTHS - 2, IDS), ValueError, r"lengths \[1, 0\]: ids, \[2, 3\], need one for each row, at least 1"),
     (lambda: MODEL(IDS, LENGTHS + 1, IDS), ValueError, r"lengths \[4, 3\]: each needs to be from 0 to T_k=3"),
-    (lambda: MODEL(IDS, LENGTHS[:1], IDS), ValueError, r"lengths \[3\]: src, \[2, 3\], needs one for each row"),
-    (lambda: MODEL(IDS, IDS - 3, IDS), ValueError, r"lengths \[\[2, 2, 2\], \[2, 2, 2\]\]: src, "),
-    (lambda: MODEL(IDS, [3, 2], IDS), TypeError, "lengths is list: it needs to be a tensor of whole numbers"),
+    (lambda: MODEL(IDS, LENGTHS[:1], IDS), ValueError, r"lengths \[3\]: ids, \[2, 3\], need one for each row"),
+    (lambda: MODEL(IDS, IDS - 3, IDS), ValueError, r"lengths \[\[2, 2, 2\], \[2, 2, 2\]\]: ids, "),
+    (lambda: MODEL(IDS, [3, 2], IDS), TypeError, "lengths is list: it needs to be a tensor of integers"),
     (lambda: MODEL(IDS, LENGTHS.float(), IDS), TypeError, "lengths is torch.float32"),
 ])
 def test_what_does_not_fit_is_refused(act, error, message):

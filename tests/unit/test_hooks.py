@@ -1,10 +1,12 @@
 """`record`: read and change the weights of any model, and leave no trace."""
+import math
+
 import pytest
 import torch
 from torch import nn
 
 from helpers.attention import DotProductAttention
-from helpers.hooks import record
+from helpers.hooks import head_names, head_scores, record
 from helpers.masks import causal_mask
 
 
@@ -29,7 +31,7 @@ def hooks(model):
     return [hook for module in model.modules() for hook in module._forward_hooks]
 
 
-def test_one_tensor_a_call_by_the_path_of_each_wire(model):
+def test_one_tensor_a_call_by_the_path_of_each_hook_point(model):
     with record(model) as seen:
         for T in (3, 5):
             model(torch.randn(2, T, 4, requires_grad=True))
@@ -44,7 +46,7 @@ def test_recorded_weights_are_the_weights(model):
     with record(model) as seen:
         output = model[0](x)
     assert torch.equal(output, x + seen[PATHS[0]][0] @ x)
-    assert torch.equal(output, model[0](x))                     # watching changes nothing
+    assert torch.equal(output, model[0](x))                     # recording changes nothing
 
 
 def test_weights_are_those_before_dropout(model):
@@ -78,7 +80,7 @@ def test_no_hook_is_left_when_the_block_raises(model):
     assert hooks(model) == [] and list(seen) == PATHS
 
 
-def test_watchers_can_be_nested(model):
+def test_recordings_can_be_nested(model):
     with record(model) as outer:
         with record(model[1]) as inner:
             model(torch.randn(1, 3, 4))
@@ -94,11 +96,11 @@ def test_change_alters_the_output_and_is_what_is_kept(model):
     assert (seen[PATHS[0]][0] == 0).all() and (seen[PATHS[1]][0] > 0).any()
 
 
-def test_gradients_pass_the_wire(model):
+def test_gradients_pass_the_hook_point(model):
     x = torch.randn(1, 3, 4, requires_grad=True)
     with record(model, change=lambda path, weights: 2 * weights):
-        watched, = torch.autograd.grad(model(x).sum(), x)
-    assert not torch.equal(watched, *torch.autograd.grad(model(x).sum(), x))
+        changed, = torch.autograd.grad(model(x).sum(), x)
+    assert not torch.equal(changed, *torch.autograd.grad(model(x).sum(), x))
 
 
 @pytest.mark.parametrize("path", ["attention_weights", "0.self_attn", "2.self_attn.attention_weights"])
@@ -111,7 +113,40 @@ def test_a_wrong_path_is_a_key_error_afterwards(model, path):
 
 
 @pytest.mark.parametrize("blind", [nn.Linear(2, 2), nn.Sequential(nn.Linear(2, 2), nn.ReLU())])
-def test_a_model_with_nothing_to_watch_is_refused(blind):
-    message = f"nothing to watch: {type(blind).__name__} has no submodule named attention_weights"
+def test_a_model_without_hook_points_is_refused(blind):
+    message = f"nothing to record: {type(blind).__name__} has no submodule named attention_weights"
     with pytest.raises(ValueError, match=message), record(blind):
         pass
+
+
+TOKENS = ["[CLS]", "a", "b", "a", "[SEP]"]
+LOOKS = {                                                    # maps of which every score is known
+    "previous": torch.eye(5).roll(-1, 1), "next": torch.eye(5).roll(1, 1), "same": torch.eye(5)[[0, 3, 0, 1, 0]],
+    "[SEP]": torch.eye(5)[[4] * 5], "[CLS]": torch.eye(5)[[0] * 5], "broad": torch.full((5, 5), 0.2),
+}
+
+
+@pytest.mark.parametrize("kind", LOOKS)
+def test_a_head_of_one_kind_has_its_score_and_its_name(kind):
+    scores = head_scores(LOOKS[kind], TOKENS)
+    assert scores[kind].item() == pytest.approx(1)
+    many = {name: score.expand(2, 3) for name, score in head_scores(LOOKS[kind] * 0.999 + 0.001 / 5, TOKENS).items()}
+    assert head_names(many) == [[kind] * 3] * 2
+
+
+def test_a_name_is_for_what_a_head_does_with_the_weight_that_is_not_on_cls():
+    scores = {kind: torch.zeros(1, 5) for kind in LOOKS}
+    scores["[CLS]"] = torch.tensor([[0.75, 0.75, 0.35, 0.1, 0.1]])
+    scores["next"] = torch.tensor([[0.15, 0.05, 0.1, 0.1, 0.1]])           # 0.6, 0.2, ... of the rest
+    scores["broad"] = torch.tensor([[0.9, 0.9, 0.9, 0.9, 0.5]])
+    assert head_names(scores) == [["next", "[CLS]", "broad", "broad", ""]]
+    assert head_names(scores, least=0.8) == [["broad", "broad", "broad", "broad", ""]]
+
+
+def test_scores_by_hand():
+    weights = torch.tensor([[9, 9, 9, 9], [5, 0, 2, 3], [4, 6, 0, 0], [9, 9, 9, 9.0]]) / 10
+    scores = head_scores(weights.expand(2, 4, 4), ["[CLS]", "a", "b", "[SEP]"])
+    entropy = -sum(p * math.log(p) for p in (0.5, 0.2, 0.3, 0.4, 0.6)) / 2 / math.log(4)
+    for kind, wanted in (("previous", 0.6), ("next", 0.2), ("[SEP]", 0.15), ("[CLS]", 0.45), ("broad", entropy)):
+        assert torch.allclose(scores[kind], torch.tensor([wanted, wanted])), kind
+    assert scores["same"].isnan().all()
