@@ -51,9 +51,11 @@ class Vocab:
         return [self.index.get(token, UNK) for token in tokens]
 
     def decode(self, ids) -> list[str]:
-        """The tokens up to the first `<eos>`, without `<pad>` and `<bos>`."""
+        """The tokens up to the first `<eos>`, without `<pad>` and `<bos>`. Raises ValueError for unknown ids."""
         tokens = []
         for i in map(int, ids):
+            if not 0 <= i < len(self):
+                raise ValueError(f"id {i}: this vocabulary has the ids 0 to {len(self) - 1}")
             if i == EOS:
                 break
             if i not in (PAD, BOS):

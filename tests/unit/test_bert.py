@@ -180,7 +180,7 @@ def test_the_words_score_themselves_and_eps_is_berts():
     (lambda m: m.bert(torch.zeros(1, 7, dtype=torch.long), torch.tensor([7])), "positions 0 to 6: this table has rows for 0 to 5"),
     (lambda m: m.bert(torch.tensor([[2, 3]]), torch.tensor([2]), torch.tensor([[0, 2]])), "segments from 0 to 2: .* for 0 to 1"),
     (lambda m: m.bert(torch.tensor([[2, 3]]), torch.tensor([2]), torch.tensor([[0, -1]])), "segments from -1 to 0"),
-    (lambda m: m.bert(torch.tensor([[2, 3]]), torch.tensor([2]), torch.tensor([0, 1])), r"segments of shape \[2\] for .* \[1, 2\]"),
+    (lambda m: m.bert(torch.tensor([[2, 3]]), torch.tensor([2]), torch.tensor([0, 1])), r"segments of shape \[2\] .* for .* \[1, 2\]"),
     (lambda m: m.bert(torch.tensor([[2, 3]]), torch.tensor([3])), "lengths"),
     (lambda m: m.bert(torch.tensor([[2, 3]]), torch.tensor([0])), "lengths"),
     (lambda m: Bert(20, 10, 4), "d_model=10 does not divide into num_heads=4"),
