@@ -188,7 +188,7 @@ def check_segments(segments, ids, num_segments):
 def check_positions(positions, ids):
     """Raise unless positions are integers [B, P] from 0 to T - 1, for ids [B, T]."""
     B, T = ids.shape
-    if positions.dim() != 2 or len(positions) != B or positions.dtype != torch.int64:
+    if positions.dim() != 2 or positions.shape[0] != B or positions.dtype != torch.int64:
         raise ValueError(f"positions of shape {list(positions.shape)} and dtype {positions.dtype} for ids of "
                          f"shape {[B, T]}: they need to be torch.int64, [{B}, P]")
     if not all_within(positions, 0, T - 1):

@@ -135,7 +135,7 @@ class Embedding(nn.Module):
 
 
 class Stack(nn.Module):
-    """Layers one after another, each with the same context (memory, masks, cache); pre-norm ends in a norm."""
+    """Layers one after another, each given the same context (memory, masks, cache); with pre-norm, a norm."""
 
     def __init__(self, layers, d_model: int, norm: str = "pre"):
         super().__init__()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.testing import assert_close
 
-from helpers.bert import Bert, BertClassifier, BertEmbedding, BertForPretraining, BertTagger, MaskedLMHead, best_span
+from helpers.bert import Bert, BertClassifier, BertEmbedding, BertForPretraining, BertTagger, MaskedLMHead, best_span, set_eps
 from helpers.hooks import record
 from helpers.pretrained.format import load_bert
 from reference import SIZES, batch, reference, transformers
@@ -175,12 +175,34 @@ def test_the_words_score_themselves_and_eps_is_berts():
         assert {norm.eps for norm in whole.modules() if isinstance(norm, nn.LayerNorm)} == {1e-12}
 
 
+@pytest.mark.parametrize("wrap", [BertForPretraining, lambda bert: BertClassifier(bert, 2), lambda bert: BertTagger(bert, 2)])
+def test_a_wrapped_bert_keeps_its_eps(wrap):
+    bert = Bert(20, 8, 2, 12, 1, 6)
+    set_eps(bert, 1e-3)
+    assert {norm.eps for norm in wrap(bert).modules() if isinstance(norm, nn.LayerNorm)} == {1e-3}
+
+
+@pytest.mark.parametrize(("positions", "message"), [
+    ([[0, 3], [1, 1]], "positions from 0 to 3: this text has 0 to 2"),
+    ([[0, -1], [1, 1]], "positions from -1 to 1: this text has 0 to 2"),
+    ([[0, 1]], r"positions of shape \[1, 2\] .* they need to be torch.int64, \[2, P\]"),
+    ([[0], [1], [2]], r"positions of shape \[3, 1\]"),
+    ([0, 1], r"positions of shape \[2\]"),
+    ([[0.0, 1.0], [1.0, 1.0]], "dtype torch.float32"),
+])
+def test_positions_beyond_the_text_are_refused_and_do_not_wrap_round(positions, message):
+    ids, lengths = torch.full((2, 3), 5), torch.tensor([3, 2])
+    with pytest.raises(ValueError, match=message):
+        small()(ids, lengths, torch.zeros_like(ids), torch.tensor(positions))
+
+
 @pytest.mark.parametrize(("act", "message"), [
     (lambda m: m.bert(torch.tensor([[20]]), torch.tensor([1])), "ids from 20 to 20: the table has rows for 0 to 19"),
     (lambda m: m.bert(torch.zeros(1, 7, dtype=torch.long), torch.tensor([7])), "positions 0 to 6: this table has rows for 0 to 5"),
     (lambda m: m.bert(torch.tensor([[2, 3]]), torch.tensor([2]), torch.tensor([[0, 2]])), "segments from 0 to 2: .* for 0 to 1"),
     (lambda m: m.bert(torch.tensor([[2, 3]]), torch.tensor([2]), torch.tensor([[0, -1]])), "segments from -1 to 0"),
-    (lambda m: m.bert(torch.tensor([[2, 3]]), torch.tensor([2]), torch.tensor([0, 1])), r"segments of shape \[2\] .* for .* \[1, 2\]"),
+    (lambda m: m.bert(torch.tensor([[2, 3]]), torch.tensor([2]), torch.tensor([0, 1])), r"segments of shape \[2\] .* \[1, 2\]"),
+    (lambda m: m.bert(torch.tensor([[2, 3]]), torch.tensor([2]), torch.tensor([[0.0, 1.0]])), "segments of .* dtype torch.float32"),
     (lambda m: m.bert(torch.tensor([[2, 3]]), torch.tensor([3])), "lengths"),
     (lambda m: m.bert(torch.tensor([[2, 3]]), torch.tensor([0])), "lengths"),
     (lambda m: Bert(20, 10, 4), "d_model=10 does not divide into num_heads=4"),

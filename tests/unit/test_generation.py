@@ -83,7 +83,8 @@ def test_padding_changes_nothing(name, case, more):
     model = MODELS[name]()
     expected = logits(model, src, lengths, tgt)
     hidden = torch.arange(src.shape[1]) >= lengths.unsqueeze(1)
-    for other in (src.masked_fill(hidden, PAD), torch.where(hidden, (src + 1) % VOCAB_SIZE, src), torch.cat([src, src[:, :more]], 1)):
+    others = src.masked_fill(hidden, PAD), torch.where(hidden, (src + 1) % VOCAB_SIZE, src), torch.cat([src, src[:, :more]], 1)
+    for other in others:
         assert_close(logits(model, other, lengths, tgt), expected, atol=1e-6, rtol=0)
     for b, n in enumerate(lengths):
         alone = logits(model, src[b:b + 1, :n], lengths[b:b + 1], tgt[b:b + 1])

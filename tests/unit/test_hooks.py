@@ -1,11 +1,13 @@
 """`record`: read and change the weights of any model, and leave no trace."""
 import math
+import unittest.mock
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 
-from helpers.attention import DotProductAttention
+from helpers.attention import DotProductAttention, MultiHeadAttention
 from helpers.hooks import head_names, head_scores, record
 from helpers.masks import causal_mask
 
@@ -101,6 +103,31 @@ def test_gradients_pass_the_hook_point(model):
     with record(model, change=lambda path, weights: 2 * weights):
         changed, = torch.autograd.grad(model(x).sum(), x)
     assert not torch.equal(changed, *torch.autograd.grad(model(x).sum(), x))
+
+
+@pytest.mark.parametrize("register", ["register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook",
+                                      "register_full_backward_pre_hook"])
+def test_every_hook_on_a_hook_point_is_called(register):
+    """Though attention is fused, and never forms its weights, as long as nobody asks for them."""
+    attention, x, called = MultiHeadAttention(8, 2), torch.randn(1, 3, 8, requires_grad=True), []
+    handle = getattr(attention.attention_weights, register)(lambda module, *tensors: called.append(tensors[-1][0].shape[-2:]))
+    attention(x, x, x).sum().backward()
+    assert called == [(3, 3)]
+    handle.remove()
+
+
+@pytest.mark.parametrize("hooked", [False, True])
+def test_after_recording_attention_is_as_it_was_before(hooked):
+    """Fused where nothing was registered, else not: the weights pass a hook that was there before."""
+    attention, x, called = MultiHeadAttention(8, 2), torch.randn(1, 3, 8), []
+    if hooked:
+        attention.attention_weights.register_forward_hook(lambda *call: called.append(call))
+    with pytest.raises(RuntimeError, match="in the middle"), record(attention):
+        attention(x, x, x)
+        raise RuntimeError("in the middle")
+    with unittest.mock.patch.object(F, "scaled_dot_product_attention", wraps=F.scaled_dot_product_attention) as fused:
+        attention(x, x, x)
+    assert fused.call_count == (not hooked) and len(called) == 2 * hooked
 
 
 @pytest.mark.parametrize("path", ["attention_weights", "0.self_attn", "2.self_attn.attention_weights"])

@@ -51,11 +51,37 @@ def test_the_dtype_stays(dtype):
         assert positions(X.to(dtype)).dtype == dtype
 
 
+@pytest.mark.parametrize("dtype", [torch.int64, torch.uint8, torch.bool])
+def test_integers_are_refused_and_not_truncated(dtype):
+    x = torch.ones(2, 3, 6, dtype=dtype)
+    for positions in (SinusoidalPositions(6), rotate):
+        with pytest.raises(TypeError, match=f"x is {dtype}: it needs to be floating point"):
+            positions(x)
+
+
+def test_the_table_is_a_buffer_that_is_not_saved():
+    positions = SinusoidalPositions(6, max_len=5)
+    assert positions.state_dict() == {} and list(positions.parameters()) == []
+    assert [tuple(table.shape) for table in positions.to("meta").buffers()] == [(5, 6)]
+    assert positions(X.to("meta")).is_meta
+
+
+@pytest.mark.parametrize("offset", [-3, 0, 2, 4, 9])
+def test_positions_beyond_the_table_are_computed(offset):
+    assert_close(SinusoidalPositions(6, max_len=5)(X, offset), X + sinusoids(7, 6, offset))
+
+
 def test_alibi_falls_with_distance_and_is_aligned_to_the_last_key():
     bias = alibi_bias(8, 6)
     assert_close(bias[0, 5], -0.5 * torch.tensor([5.0, 4, 3, 2, 1, 0]))
     assert_close(bias[7, 5, 0], torch.tensor(-5 / 256))
     assert_close(alibi_bias(8, 2, 6), bias[:, 4:])
+
+
+@pytest.mark.parametrize("T_q, T_k", [(1, 1), (2, 5), (4, 2), (5, 1)])
+def test_alibi_equals_a_slow_loop(T_q, T_k):
+    expected = [[[-2.0 ** (-8 * (h + 1) / 4) * abs(i + T_k - T_q - j) for j in range(T_k)] for i in range(T_q)] for h in range(4)]
+    assert_close(alibi_bias(4, T_q, T_k), torch.tensor(expected))
 
 
 @pytest.mark.parametrize(("act", "message"), [

@@ -283,6 +283,8 @@ IDS, LENGTHS = torch.full((2, 3), 5), torch.tensor([3, 2])
     (lambda: small()(IDS + 8, LENGTHS, IDS), ValueError, "ids from 13 to 13: the table has rows for 0 to 12"),
     (lambda: small()(IDS, LENGTHS, IDS - 6), ValueError, "ids from -1 to -1: the table has rows for 0 to 12"),
     (lambda: small()(IDS, LENGTHS, IDS.float()), ValueError, r"ids of shape \[2, 3\] and dtype torch.float32"),
+    (lambda: small()(IDS, LENGTHS, IDS.to(torch.uint8)), ValueError, "dtype torch.uint8"),
+    (lambda: small()(IDS, LENGTHS, IDS > 0), ValueError, "dtype torch.bool"),
     (lambda: small()(IDS, LENGTHS, IDS[0]), ValueError, r"ids of shape \[3\]"),
     (lambda: GPT(9, 8, 2, 8, 1)(IDS + 4), ValueError, "ids from 9 to 9: the table has rows for 0 to 8"),
     (lambda: small()(IDS, LENGTHS + 1, IDS), ValueError, r"lengths \[4, 3\]: each needs to be from 0 to T_k=3"),
