@@ -20,6 +20,7 @@ MODELS = {
     "decoder only, post": lambda p=0.0: GPT(VOCAB_SIZE, 8, 2, 12, 1, p, norm="post"),
     "gru": lambda p=0.0: Seq2Seq(VOCAB_SIZE, VOCAB_SIZE, 8),
     "gru, 2 layers, no attention": lambda p=0.0: Seq2Seq(VOCAB_SIZE, VOCAB_SIZE, 8, 2, attention=False),
+    "gru, one direction, d_embed": lambda p=0.0: Seq2Seq(VOCAB_SIZE, VOCAB_SIZE, 8, dropout=p, d_embed=6, bidirectional=False),
     "lstm, no attention": lambda p=0.0: Seq2Seq(VOCAB_SIZE, VOCAB_SIZE, 8, 1, "lstm", attention=False),
     "lstm, 2 layers": lambda p=0.0: Seq2Seq(VOCAB_SIZE, VOCAB_SIZE, 8, 2, "lstm"),
 }

@@ -24,16 +24,25 @@ def batches(draw):
     mask = {"none": None, "causal": causal_mask(T_q, T_k), "padding": padding_mask(torch.randint(1, T_k + 1, (B,)), T_k),
             "both": padding_mask(torch.randint(1, T_k + 1, (B,)), T_k) & causal_mask(T_q, T_k)}[
                 draw(st.sampled_from(["none", "causal", "padding", "both"]))]
-    return MultiHeadAttention(d_model, heads), torch.randn(B, T_q, d_model), *torch.randn(2, B, T_k, d_model), mask
+    d_key, d_value = (draw(st.sampled_from([d_model, d_model, 5])) for _ in range(2))
+    ours = MultiHeadAttention(d_model, heads, bias=draw(st.booleans()), d_key=d_key, d_value=d_value)
+    return ours, torch.randn(B, T_q, d_model), torch.randn(B, T_k, d_key), torch.randn(B, T_k, d_value), mask
 
 
 def torchs(ours):
     """nn.MultiheadAttention with our weights."""
-    module = nn.MultiheadAttention(ours.q_proj.in_features, ours.num_heads, batch_first=True)
     projections = (ours.q_proj, ours.k_proj, ours.v_proj)
+    d_model, d_key, d_value = (projection.in_features for projection in projections)
+    bias = ours.out_proj.bias is not None
+    module = nn.MultiheadAttention(d_model, ours.num_heads, bias=bias, kdim=d_key, vdim=d_value, batch_first=True)
     with torch.no_grad():
-        module.in_proj_weight.copy_(torch.cat([p.weight for p in projections]))
-        module.in_proj_bias.copy_(torch.cat([p.bias for p in projections]))
+        if d_model == d_key == d_value:
+            module.in_proj_weight.copy_(torch.cat([p.weight for p in projections]))
+        else:
+            for name, projection in zip("qkv", projections):
+                getattr(module, f"{name}_proj_weight").copy_(projection.weight)
+        if bias:
+            module.in_proj_bias.copy_(torch.cat([p.bias for p in projections]))
     module.out_proj.load_state_dict(ours.out_proj.state_dict())
     return module
 
@@ -79,6 +88,13 @@ def test_a_query_that_sees_nothing_gets_nothing_but_the_bias(recording, dtype):
     assert_close(output[0], model.out_proj.bias.expand(3, 8))
     output[1].sum().backward()
     assert x.grad.isfinite().all() and (x.grad[0] == 0).all()
+
+
+def test_dropout_falls_on_the_weights_alone():
+    """With all weights dropped, only the bias of the output is left."""
+    model, x = MultiHeadAttention(8, 2, dropout=1.0), torch.randn(2, 3, 8)
+    for output in (model(x, x, x), recorded(model, x, x, x)[0]):
+        assert_close(output, model.out_proj.bias.expand(2, 3, 8))
 
 
 def test_a_padded_batch_equals_its_members_alone():
@@ -140,6 +156,7 @@ X = torch.ones(2, 3, 8)
     (lambda: MultiHeadAttention(10, 4), ValueError, "d_model=10 does not divide into num_heads=4 equal heads"),
     (lambda: MultiHeadAttention(8, 0), ValueError, "num_heads=0"),
     (lambda: MultiHeadAttention(8, 2)(X[..., :6], X, X), ValueError, r"they need to be \[B, T, 8\], \[B, T, 8\], \[B, T, 8\]"),
+    (lambda: MultiHeadAttention(8, 2, d_key=5)(X, X, X), ValueError, r"they need to be \[B, T, 8\], \[B, T, 5\], \[B, T, 8\]"),
     (lambda: MultiHeadAttention(8, 2)(X[0], X[0], X[0]), ValueError, r"they need to be \[B, T, 8\], \[B, T, 8\], \[B, T, 8\]"),
     (lambda: MultiHeadAttention(8, 2)(X, X, X[:, :2]), ValueError, "3 keys, 2 values"),
     (lambda: MultiHeadAttention(8, 2)(X, X[:1], X[:1]), ValueError, "all axes before the last two"),

@@ -1,6 +1,7 @@
 """Recurrent encoder and decoder: against slow loops over the papers' formulas, one sentence at a time."""
 import pytest
 import torch
+from torch import nn
 from torch.testing import assert_close
 
 from helpers.hooks import record
@@ -96,6 +97,38 @@ def test_it_equals_a_slow_loop_over_the_formulas(kind, layers, attention):
 
 
 @pytest.mark.parametrize("kind", ["gru", "lstm"])
+@pytest.mark.parametrize("both_ways", [True, False])
+def test_the_networks_are_torchs(kind, both_ways):
+    """Rows of full length, embeddings of another size than the state; the decoder without attention."""
+    torch.manual_seed(0)
+    model = Seq2Seq(11, 13, 6, 2, kind, attention=False, dropout=0.5, d_embed=5, bidirectional=both_ways).eval()
+    src, tgt = torch.randint(0, 11, (3, 4)), torch.randint(0, 13, (3, 7))
+    Network = {"gru": nn.GRU, "lstm": nn.LSTM}[kind]
+    reader = Network(5, 3 if both_ways else 6, 2, batch_first=True, bidirectional=both_ways)
+    writer = Network(5 + 6, 6, 2, batch_first=True)
+    reader.load_state_dict(model.encoder.rnn.state_dict())
+    writer.load_state_dict(model.decoder.rnn.state_dict())
+    _, state = reader(model.encoder.embed.weight[src])
+    states = state if kind == "lstm" else (state,)
+    if both_ways:                                                # [layers, directions, B, 3] to [layers, B, 6]
+        states = tuple(h.view(2, 2, 3, 3).transpose(1, 2).flatten(2) for h in states)
+    context = states[0][-1].unsqueeze(1).expand(3, 7, 6)
+    output, _ = writer(torch.cat([model.decoder.embed.weight[tgt], context], -1), states if kind == "lstm" else states[0])
+    assert_close(model(src, torch.full((3,), 4), tgt), model.decoder.output(output), atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("attention", [True, False])
+def test_dropout_is_on_embeddings_and_between_layers_in_training_only(attention):
+    torch.manual_seed(0)
+    model, ids, lengths = Seq2Seq(9, 9, 4, 2, attention=attention, dropout=1.0), torch.full((2, 3), 5), torch.tensor([3, 2])
+    other = model(ids + 1, lengths, ids + 1)
+    assert torch.equal(model(ids, lengths, ids), other)          # nothing is left of any token
+    assert [rnn.dropout for rnn in (model.encoder.rnn, model.decoder.rnn)] == [1.0, 1.0]
+    model.eval()
+    assert not torch.allclose(model(ids, lengths, ids), model(ids + 1, lengths, ids + 1), atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["gru", "lstm"])
 @pytest.mark.parametrize("layers", [1, 2])
 def test_the_encoder_reads_a_batch_as_it_reads_each_sentence_alone(kind, layers):
     torch.manual_seed(0)
@@ -141,9 +174,10 @@ def test_the_query_of_an_lstm_is_its_state_and_not_its_cell():
 @variants
 def test_every_parameter_learns(kind, layers, attention):
     torch.manual_seed(0)
-    model = Seq2Seq(5, 6, 4, layers, kind, attention)
-    model(torch.randint(0, 5, (3, 4)), torch.tensor([4, 2, 3]), torch.randint(0, 6, (3, 5))).square().sum().backward()
-    assert all(p.grad.isfinite().all() and (p.grad != 0).any() for p in model.parameters())
+    for model in (Seq2Seq(5, 6, 4, layers, kind, attention),
+                  Seq2Seq(5, 6, 4, layers, kind, attention, dropout=0.2, d_embed=3, bidirectional=False)):
+        model(torch.randint(0, 5, (3, 4)), torch.tensor([4, 2, 3]), torch.randint(0, 6, (3, 5))).square().sum().backward()
+        assert all(p.grad.isfinite().all() and (p.grad != 0).any() for p in model.parameters())
 
 
 def test_without_attention_there_is_nothing_to_record():
