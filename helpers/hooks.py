@@ -17,7 +17,9 @@ class HookPoint(nn.Identity):
     hooks do not set it.
     """
 
-    used = False
+    def __init__(self):
+        super().__init__()
+        self.used = False
 
     def register_forward_hook(self, *args, **kwargs):
         self.used = True

@@ -120,10 +120,11 @@ def test_the_networks_are_torchs(kind, both_ways):
 @pytest.mark.parametrize("attention", [True, False])
 def test_dropout_is_on_embeddings_and_between_layers_in_training_only(attention):
     torch.manual_seed(0)
-    model, ids, lengths = Seq2Seq(9, 9, 4, 2, attention=attention, dropout=1.0), torch.full((2, 3), 5), torch.tensor([3, 2])
-    other = model(ids + 1, lengths, ids + 1)
-    assert torch.equal(model(ids, lengths, ids), other)          # nothing is left of any token
-    assert [rnn.dropout for rnn in (model.encoder.rnn, model.decoder.rnn)] == [1.0, 1.0]
+    model, ids, lengths = Seq2Seq(9, 9, 4, attention=attention, dropout=1.0), torch.full((2, 3), 5), torch.tensor([3, 2])
+    assert torch.equal(model(ids, lengths, ids), model(ids + 1, lengths, ids + 1))         # nothing is left of any token
+    for layers, dropout in ((1, 0.0), (2, 0.5)):
+        deep = Seq2Seq(9, 9, 4, layers, attention=attention, dropout=0.5)
+        assert [deep.encoder.rnn.dropout, deep.decoder.rnn.dropout] == [dropout, dropout]
     model.eval()
     assert not torch.allclose(model(ids, lengths, ids), model(ids + 1, lengths, ids + 1), atol=1e-4)
 
