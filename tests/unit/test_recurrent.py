@@ -46,7 +46,7 @@ def read(kind, weights, tokens):
     return outputs, state
 
 
-def read_both_ways(kind, rnn, tokens):
+def read_in_both_directions(kind, rnn, tokens):
     """All layers: the outputs of the last at every token, and the states of all."""
     states = []
     for forward, backward in zip(rnn.all_weights[0::2], rnn.all_weights[1::2]):
@@ -60,7 +60,7 @@ def read_both_ways(kind, rnn, tokens):
 def slow(model, kind, attention, src, tgt):
     """Scores and weights for one sentence without padding, src [T_src] and tgt [T]: Bahdanau et al. 2015, section 3."""
     decoder = model.decoder
-    memory, states = read_both_ways(kind, model.encoder.rnn, [model.encoder.embed.weight[token] for token in src])
+    memory, states = read_in_both_directions(kind, model.encoder.rnn, [model.encoder.embed.weight[token] for token in src])
     start = states[-1] if kind == "gru" else states[-1][0]
     query, logits, maps = start, [], []
     for token in tgt:
@@ -97,20 +97,20 @@ def test_it_equals_a_slow_loop_over_the_formulas(kind, layers, attention):
 
 
 @pytest.mark.parametrize("kind", ["gru", "lstm"])
-@pytest.mark.parametrize("both_ways", [True, False])
-def test_the_networks_are_torchs(kind, both_ways):
+@pytest.mark.parametrize("bidirectional", [True, False])
+def test_the_networks_are_torchs(kind, bidirectional):
     """Rows of full length, embeddings of another size than the state; the decoder without attention."""
     torch.manual_seed(0)
-    model = Seq2Seq(11, 13, 6, 2, kind, attention=False, dropout=0.5, d_embed=5, bidirectional=both_ways).eval()
+    model = Seq2Seq(11, 13, 6, 2, kind, attention=False, dropout=0.5, d_embed=5, bidirectional=bidirectional).eval()
     src, tgt = torch.randint(0, 11, (3, 4)), torch.randint(0, 13, (3, 7))
     Network = {"gru": nn.GRU, "lstm": nn.LSTM}[kind]
-    reader = Network(5, 3 if both_ways else 6, 2, batch_first=True, bidirectional=both_ways)
+    reader = Network(5, 3 if bidirectional else 6, 2, batch_first=True, bidirectional=bidirectional)
     writer = Network(5 + 6, 6, 2, batch_first=True)
     reader.load_state_dict(model.encoder.rnn.state_dict())
     writer.load_state_dict(model.decoder.rnn.state_dict())
     _, state = reader(model.encoder.embed.weight[src])
     states = state if kind == "lstm" else (state,)
-    if both_ways:                                                # [layers, directions, B, 3] to [layers, B, 6]
+    if bidirectional:                                                # [layers, directions, B, 3] to [layers, B, 6]
         states = tuple(h.view(2, 2, 3, 3).transpose(1, 2).flatten(2) for h in states)
     context = states[0][-1].unsqueeze(1).expand(3, 7, 6)
     output, _ = writer(torch.cat([model.decoder.embed.weight[tgt], context], -1), states if kind == "lstm" else states[0])
