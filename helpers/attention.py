@@ -91,13 +91,13 @@ class MultiHeadAttention(nn.Module):
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None,
                 cache=None) -> Tensor:
         check_projections(query, key, value, self)
-        q = self.split(self.q_proj(query))                                 # [B, H, T_q, d_head]
         if cache is None:
             k, v = self.keys_and_values(key, value)                        # [B, H, T_k, d_head]
         elif key is query:                                                 # self-attention: new tokens join
             k, v = cache.append(self, *self.keys_and_values(key, value))
         else:                                                              # cross-attention: projected once
             k, v = cache.get(self) or cache.append(self, *self.keys_and_values(key, value))
+        q = self.split(self.q_proj(query))                                 # [B, H, T_q, d_head]
         heads = self.attend(q, k, v, mask_for_heads(mask, q, k))           # [B, H, T_q, d_head]
         return self.out_proj(heads.transpose(1, 2).flatten(2))             # [B, T_q, d_model]
 

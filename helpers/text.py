@@ -98,7 +98,8 @@ def read_wordpiece(path, lowercase: bool = True, strip_accents: bool | None = No
     missing = [token for token in BERT_SPECIAL if token not in tokens]
     if missing or len(set(tokens)) < len(tokens):
         trouble = f"no {', '.join(missing)}" if missing else "a token that is there twice"
-        raise ValueError(f"{path}: {trouble}; a vocabulary of BERT has one token on each line, {', '.join(BERT_SPECIAL)} among them")
+        raise ValueError(f"{path}: {trouble}; a vocabulary of BERT has one token on each line, "
+                         f"{', '.join(BERT_SPECIAL)} among them")
     return from_vocabulary({token: i for i, token in enumerate(tokens)}, lowercase, strip_accents)
 
 

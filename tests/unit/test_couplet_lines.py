@@ -1,4 +1,4 @@
-"""What somebody types as the first line of a couplet: it is read, or answered by a sentence; and how characters are read."""
+"""The first line of a couplet as somebody types it: read, or refused with a sentence; and readings."""
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -77,17 +77,15 @@ def test_sentence_vectors_are_normalised_means_over_the_real_pieces(ours, theirs
 
 
 @pytest.mark.parametrize("text", ODD + SENTENCES, ids=repr)
-def test_the_tokenizer_is_the_references(folder, tokenizer, text):
-    reference = reference_tokenizer(folder)
+def test_the_tokenizer_is_the_references(reference_tokenizer, tokenizer, text):
     for texts in ((text,), (text, "and more")):
-        mine, expected = tokenizer.encode(*texts), reference(*texts)
+        mine, expected = tokenizer.encode(*texts), reference_tokenizer(*texts)
         assert (mine.ids, mine.type_ids) == (expected["input_ids"], expected["token_type_ids"])
 
 
-def reference_tokenizer(folder, made={}):  # noqa: B006
-    if folder not in made:
-        made[folder] = transformers.BertTokenizerFast.from_pretrained(folder)
-    return made[folder]
+@pytest.fixture(scope="module")
+def reference_tokenizer(folder):
+    return transformers.BertTokenizerFast.from_pretrained(folder)
 
 
 def test_the_numbers_that_the_lesson_compares_with_are_the_references(theirs, tokenizer):
