@@ -22,7 +22,8 @@ MAY_IMPORT = {
 }
 OLD_NAMES = re.compile(
     r"helpers[./](answers|checkpoints|checks|controls|corpora|decoding|explorer|figures|fonts|hub|inside"
-    r"|kernels|loading|masking|parallel|picture|pictures|pretrain|previews|recording|resuming|weights|wordpiece)\b"
+    r"|kernels|loading|masking|parallel|picture|pictures|pretrain|previews|recording|resuming|weights"
+    r"|wordpiece)\b"
     r"|tests/(execute|handout|matrix|measured|prose|website)\b"
     r"|\b(Cache\(|DecoderOnly|MaskedWordHead|both_ways|check_ids|check_model_sizes|fill_gaps|for_heads"
     r"|held_out_scores|hide_words|in_place_of|is_watched|masked_words|mean_over_words|next_word"
