@@ -1,0 +1,23 @@
+"""What the lessons share. The subject is in flat modules, which import only those above them.
+
+masks               padding and causal masks, the masked softmax; checks of ids and lengths
+hooks               record and change attention weights; what each head looks at
+kernel_regression   Nadaraya-Watson regression and its kernels
+attention           dot-product, bilinear and additive scores; multi-head attention
+positions           sinusoidal, learned, rotary (RoPE), ALiBi
+text                splitting, Vocab, WordPiece, padding, batches
+recurrent           GRU and LSTM encoder-decoders, with and without attention
+transformer         layers and stacks; Transformer, GPT, Classifier; KVCache
+bert                Bert, its heads of pretraining and fine-tuning, sentence vectors
+training            the training loop, learning rate schedules, losses
+generation          greedy, sampling, beam search; answers to a prompt
+finetuning          BERT on four kinds of task: examples, batches, losses, measures
+plots               heatmaps and all other static pictures; imports no other module
+environment         whether everything is installed that the course needs
+
+data/               load_...: corpora that ship, files of your own, published archives
+pretraining/        pretraining BERT: objectives, steps, checkpoints; python -m helpers.pretraining
+pretrained/         published checkpoints, and the weights that ship with the course
+widgets/            AttentionExplorer, explore: what moves under the hand in a notebook
+exercises/          check, and the exercises of each lesson
+"""

@@ -1,6 +1,6 @@
-"""Attention: score every key against the query, softmax, average the values.
+"""Attention: score each key against the query, apply the softmax, average the values.
 
-The scores differ from one kind of attention to the next; the rest is the same, and stands once.
+The kinds of attention differ in their scoring function alone.
 """
 import math
 
@@ -12,7 +12,7 @@ from helpers.masks import check_mask, masked_softmax
 
 
 class Attention(nn.Module):
-    """What all kinds of attention share; a subclass says how to `score`.
+    """What all kinds of attention share; a subclass defines `score`.
 
     forward: query [..., T_q, d_query], key [..., T_k, d_key], value [..., T_k, d_value], and
     a boolean mask that broadcasts to the scores [..., T_q, T_k], True = may look.
@@ -73,8 +73,8 @@ class MultiHeadAttention(nn.Module):
 
     forward: query [B, T_q, d_model], key [B, T_k, d_key], value [B, T_k, d_value] to [B, T_q, d_model].
     mask: boolean, True = may look; [T_q, T_k], [B, 1, T_k] or [B, T_q, T_k].
-    cache: a `KVCache` of helpers.transformer, which keeps projected keys and values from call to call.
-    d_key, d_value: d_model if not given.
+    cache: a `KVCache` of helpers.transformer, which keeps the projected keys and values from call to call.
+    d_key, d_value: d_model if not given. Raises ValueError or TypeError for sizes or a mask that do not fit.
     """
 
     def __init__(self, d_model: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
@@ -88,15 +88,16 @@ class MultiHeadAttention(nn.Module):
         self.out_proj = nn.Linear(d_model, d_model, bias)
         self.attention_weights = HookPoint()
 
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, cache=None) -> Tensor:
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None,
+                cache=None) -> Tensor:
         check_projections(query, key, value, self)
-        q = self.split(self.q_proj(query))                                 # [B, H, T_q, d_head]
         if cache is None:
             k, v = self.keys_and_values(key, value)                        # [B, H, T_k, d_head]
-        elif key is query:                                                 # self-attention: tokens join
+        elif key is query:                                                 # self-attention: new tokens join
             k, v = cache.append(self, *self.keys_and_values(key, value))
         else:                                                              # cross-attention: projected once
             k, v = cache.get(self) or cache.append(self, *self.keys_and_values(key, value))
+        q = self.split(self.q_proj(query))                                 # [B, H, T_q, d_head]
         heads = self.attend(q, k, v, mask_for_heads(mask, q, k))           # [B, H, T_q, d_head]
         return self.out_proj(heads.transpose(1, 2).flatten(2))             # [B, T_q, d_model]
 
@@ -107,7 +108,7 @@ class MultiHeadAttention(nn.Module):
         return self.split(self.k_proj(key)), self.split(self.v_proj(value))
 
     def attend(self, q, k, v, mask):
-        if not self.attention_weights.used:                                # the same, fused into one step
+        if not self.attention_weights.used:                                # the same in one fused step
             return F.scaled_dot_product_attention(q, k, v, mask, self.dropout.p * self.training)
         scores = q / math.sqrt(q.shape[-1]) @ k.mT                         # [B, H, T_q, T_k]
         weights = self.attention_weights(masked_softmax(scores, mask))
@@ -120,7 +121,8 @@ def check_sizes(query, key, value):
     if min(query.dim(), key.dim(), value.dim()) < 2:
         raise ValueError(f"{sizes}: each needs at least two axes, [T, d]")
     if key.shape[-2] != value.shape[-2]:
-        raise ValueError(f"{sizes}: {key.shape[-2]} keys, {value.shape[-2]} values, but every key needs its value")
+        raise ValueError(f"{sizes}: {key.shape[-2]} keys, {value.shape[-2]} values, "
+                         "but every key needs its value")
     if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
         raise ValueError(f"{sizes}: all axes before the last two must be the same")
 
@@ -128,15 +130,15 @@ def check_sizes(query, key, value):
 def check_same_size(query, key):
     """Raise unless queries and keys are vectors of the same size."""
     if query.shape[-1] != key.shape[-1]:
-        raise ValueError(f"queries of size {query.shape[-1]}, keys of size {key.shape[-1]}: a dot product needs "
-                         "the same size (BilinearAttention and AdditiveAttention do not)")
+        raise ValueError(f"queries of size {query.shape[-1]}, keys of size {key.shape[-1]}: a dot product "
+                         "needs the same size (BilinearAttention and AdditiveAttention do not)")
 
 
 def check_layer_sizes(query, key, d_query, d_key):
     """Raise unless queries and keys have the sizes that a layer was made for."""
     if (query.shape[-1], key.shape[-1]) != (d_query, d_key):
-        raise ValueError(f"queries of size {query.shape[-1]}, keys of size {key.shape[-1]}: this layer was made for "
-                         f"d_query={d_query} and d_key={d_key}")
+        raise ValueError(f"queries of size {query.shape[-1]}, keys of size {key.shape[-1]}: "
+                         f"this layer was made for d_query={d_query} and d_key={d_key}")
 
 
 def mask_for_heads(mask, q, k):
@@ -145,7 +147,8 @@ def mask_for_heads(mask, q, k):
         return None
     check_mask(mask, (q.shape[0], q.shape[2], k.shape[2]))
     if mask.dim() < 2:
-        raise ValueError(f"the mask has shape {list(mask.shape)}: it needs to be [T_q, T_k], [B, 1, T_k] or [B, T_q, T_k]")
+        raise ValueError(f"the mask has shape {list(mask.shape)}: "
+                         "it needs to be [T_q, T_k], [B, 1, T_k] or [B, T_q, T_k]")
     return mask.unsqueeze(1) if mask.dim() == 3 else mask[None, None]
 
 
@@ -156,7 +159,7 @@ def check_heads(d_model, num_heads):
 
 
 def check_projections(query, key, value, layer):
-    """Raise unless all three are [B, T, size] for one B, of the sizes that the layer projects, with a value for every key."""
+    """Raise unless all three are [B, T, size], of the layer's sizes, with a value for every key."""
     check_sizes(query, key, value)
     shapes = [list(x.shape) for x in (query, key, value)]
     wanted = [projection.in_features for projection in (layer.q_proj, layer.k_proj, layer.v_proj)]

@@ -1,6 +1,6 @@
-"""BERT: an encoder that reads in both directions, the two heads that pretraining uses, and those of fine-tuning.
+"""BERT: an encoder that reads in both directions, its two heads of pretraining, and those of fine-tuning.
 
-Source: Devlin et al. 2019. Sizes are as in the other models; ids [B, T] begin with `[CLS]`, and lengths [B] say how many are real.
+Source: Devlin et al. 2019. ids [B, T] begin with `[CLS]`; lengths [B] say how many of each row are real.
 """
 import torch
 import torch.nn.functional as F
@@ -9,20 +9,21 @@ from torch import Tensor, nn
 from helpers.masks import all_within, check_tokens, padding_mask
 from helpers.positions import LearnedPositions, sinusoids
 from helpers.text import pad
-from helpers.transformer import EncoderLayer, Stack
+from helpers.transformer import EncoderLayer, Stack, mean_pool
 
 EPS = 1e-12                                                  # what BERT's layer norms add to the variance
 
 
 class BertEmbedding(nn.Module):
-    """Token, position and segment, added and normalised: ids, segments [B, T] to [B, T, d_model].
+    """Token, position and segment vectors, added and normalised: ids, segments [B, T] to [B, T, d_model].
 
-    The table of positions is learned like the others, but starts as sinusoids, so that neighbours can be
-    found early; the paper starts at random, and trains for a million steps. Source: section 3.
-    Raises ValueError for positions that the table does not have.
+    The table of positions is learned like the others but starts as sinusoids, so that neighbours can be found
+    early; the paper starts at random and trains for a million steps. Source: section 3.
+    Raises ValueError for more than max_len tokens.
     """
 
-    def __init__(self, vocab_size: int, d_model: int, max_len: int = 512, num_segments: int = 2, dropout: float = 0.1):
+    def __init__(self, vocab_size: int, d_model: int, max_len: int = 512, num_segments: int = 2,
+                 dropout: float = 0.1):
         super().__init__()
         self.tokens = nn.Embedding(vocab_size, d_model)
         self.positions = LearnedPositions(max_len, d_model)
@@ -39,10 +40,10 @@ class BertEmbedding(nn.Module):
 
 
 class Bert(nn.Module):
-    """ids [B, T] of lengths [B] to vectors [B, T, d_model]; the defaults are the base model.
+    """The encoder: ids [B, T] of lengths [B] to vectors [B, T, d_model]; the defaults are the base model.
 
-    segments [B, T]: 0 for the first text, 1 for the second; all 0 if None. pooler=False leaves out
-    the layer of `pool`. Source: Devlin et al. 2019, section 3.
+    segments [B, T]: 0 for the first text, 1 for the second; all 0 if None. pooler=False leaves out the layer
+    that `pool` needs. Source: Devlin et al. 2019, section 3.
     Raises ValueError for ids, lengths, segments or positions that do not fit.
     """
 
@@ -65,16 +66,16 @@ class Bert(nn.Module):
         return self.encoder(self.embed(ids, segments), mask)               # [B, T, d_model]
 
     def pool(self, x: Tensor) -> Tensor:
-        """One vector for the whole, from that of `[CLS]`: x [B, T, d_model] to [B, d_model]."""
+        """One vector for the whole text, made from that of `[CLS]`: x [B, T, d_model] to [B, d_model]."""
         if self.pooler is None:
-            raise ValueError("this BERT has no pooler: it was made or read from a file without one")
+            raise ValueError("this BERT has no pooler: it was made, or read from a file, without one")
         return self.pooler(x[:, 0]).tanh()
 
 
 class MaskedLMHead(nn.Module):
-    """Which token is at each position: x [B, T, d_model], positions [B, P] to logits [B, P, vocab_size].
+    """Logits of the token at each given position: x [B, T, d_model], positions [B, P] to [B, P, vocab_size].
 
-    embedding: of the model's tokens, whose rows are the output weights as well (tied). Source: section 3.1.
+    embedding: the model's token embedding; its weight is the output weight, too (tied). Source: section 3.1.
     """
 
     def __init__(self, embedding: nn.Embedding, eps: float = EPS):
@@ -90,10 +91,10 @@ class MaskedLMHead(nn.Module):
 
 
 class BertForPretraining(nn.Module):
-    """BERT with the two heads of pretraining: (masked LM logits, next sentence logits).
+    """BERT with its two heads of pretraining: (masked LM logits, next sentence logits).
 
-    forward: ids, segments [B, T], lengths [B], positions [B, P] to [B, P, vocab_size] and [B, 2],
-    whose column 1 is for a second text that follows the first. A head that is left out gives None.
+    forward: ids, segments [B, T], lengths [B], positions [B, P] to [B, P, vocab_size] and [B, 2]; column 1 of
+    the second is for a text that follows the first. A head that is left out gives None.
     Raises ValueError for positions that are not [B, P], from 0 to T - 1.
     """
 
@@ -112,9 +113,9 @@ class BertForPretraining(nn.Module):
 
 
 class BertClassifier(nn.Module):
-    """Logits for the whole of one text or two: ids, segments [B, T] to [B, num_classes].
+    """Logits for one text or a pair of texts: ids, segments [B, T] to [B, num_classes].
 
-    num_classes=1 makes it a regression. Source: section 4.1.
+    With num_classes=1 it is a regression. Source: section 4.1.
     """
 
     def __init__(self, bert: Bert, num_classes: int, dropout: float = 0.1):
@@ -127,7 +128,7 @@ class BertClassifier(nn.Module):
 
 
 class BertTagger(nn.Module):
-    """Logits for every token: ids, segments [B, T] to [B, T, num_tags]. Source: section 5.3."""
+    """Logits for each token: ids, segments [B, T] to [B, T, num_tags]. Source: section 5.3."""
 
     def __init__(self, bert: Bert, num_tags: int, dropout: float = 0.1):
         super().__init__()
@@ -139,11 +140,11 @@ class BertTagger(nn.Module):
 
 
 def best_span(logits: Tensor, allowed: Tensor, max_len: int | None = None) -> tuple[int, int]:
-    """(start, end) of the best answer, both inside it: the largest sum of start and end logits, start <= end.
+    """(start, end) of the best answer, both included: the largest sum of start and end logits, start <= end.
 
-    logits: [T, 2], of a tagger with two tags, start and end. allowed: boolean [T], True where an
-    answer may be; max_len: the most tokens of one, 1 or more. Raises ValueError where no token is
-    allowed. Source: section 4.2.
+    logits: [T, 2], of a tagger with two tags, start and end. allowed: boolean [T], True where an answer may
+    lie; max_len: the largest number of its tokens, 1 or more. Raises ValueError where no token is allowed.
+    Source: section 4.2.
     """
     if logits.dim() != 2 or logits.shape != (len(allowed), 2) or not allowed.any():
         raise ValueError(f"logits {list(logits.shape)}, {int(allowed.sum())} of {len(allowed)} "
@@ -161,24 +162,24 @@ def best_span(logits: Tensor, allowed: Tensor, max_len: int | None = None) -> tu
 
 def sentence_vectors(bert: Bert, tokenizer, sentences: list[str]) -> Tensor:
     """One vector of length 1 for each sentence, the mean over its tokens: [B, d_model]."""
-    ids, lengths = pad([found.ids for found in tokenizer.encode_batch(sentences)])   # [B, T]
-    real = padding_mask(lengths, ids.shape[1]).mT                          # [B, T, 1]
+    ids, lengths = pad([found.ids for found in tokenizer.encode_batch(sentences)])         # [B, T]
     with torch.no_grad():
-        total = (bert(ids, lengths) * real).sum(1)                         # [B, d_model]
-    return F.normalize(total / lengths.unsqueeze(1), dim=-1)
+        x = bert(ids, lengths)                                             # [B, T, d_model]
+    return F.normalize(mean_pool(x, padding_mask(lengths, ids.shape[1])), dim=-1)
 
 
 def set_eps(model: nn.Module, eps: float = EPS) -> None:
-    """Give every layer norm what BERT adds to the variance; torch adds 1e-5, enough to be seen in small vectors."""
+    """Set what each layer norm adds to the variance; torch's own 1e-5 would show in small vectors."""
     for module in model.modules():
         if isinstance(module, nn.LayerNorm):
             module.eps = eps
 
 
 def check_segments(segments, ids, num_segments):
-    """Raise unless there is a segment for each id, from 0 to num_segments - 1."""
-    if segments.shape != ids.shape:
-        raise ValueError(f"segments of shape {list(segments.shape)} for ids of shape {list(ids.shape)}: they need to be the same")
+    """Raise unless there is a segment for each id, an integer from 0 to num_segments - 1."""
+    if segments.shape != ids.shape or segments.dtype not in (torch.int64, torch.int32):
+        raise ValueError(f"segments of shape {list(segments.shape)} and dtype {segments.dtype} for ids of "
+                         f"shape {list(ids.shape)}: they need to be integers of the same shape")
     if not all_within(segments, 0, num_segments - 1):
         raise ValueError(f"segments from {int(segments.min())} to {int(segments.max())}: "
                          f"the table has rows for 0 to {num_segments - 1}")
@@ -187,8 +188,9 @@ def check_segments(segments, ids, num_segments):
 def check_positions(positions, ids):
     """Raise unless positions are integers [B, P] from 0 to T - 1, for ids [B, T]."""
     B, T = ids.shape
-    if positions.dim() != 2 or len(positions) != B or positions.dtype != torch.int64:
-        raise ValueError(f"positions of shape {list(positions.shape)} and dtype {positions.dtype} for ids of shape {[B, T]}: "
-                         f"they need to be torch.int64, [{B}, P]")
+    if positions.dim() != 2 or positions.shape[0] != B or positions.dtype != torch.int64:
+        raise ValueError(f"positions of shape {list(positions.shape)} and dtype {positions.dtype} for ids of "
+                         f"shape {[B, T]}: they need to be torch.int64, [{B}, P]")
     if not all_within(positions, 0, T - 1):
-        raise ValueError(f"positions from {int(positions.min())} to {int(positions.max())}: this text has 0 to {T - 1}")
+        raise ValueError(f"positions from {int(positions.min())} to {int(positions.max())}: "
+                         f"this text has 0 to {T - 1}")

@@ -1,5 +1,5 @@
-"""How a trained model generates: one token at a time, each choice fed back as the next input."""
-from collections.abc import Callable
+"""Generation: one token at a time, each choice fed back as the next input; greedy, sampling, beam search."""
+from collections.abc import Callable, Iterator
 
 import torch
 import torch.nn.functional as F
@@ -15,9 +15,9 @@ SEP = "<sep>"                                                # the token between
 def generate(model: nn.Module, state, start: Tensor, max_len: int, choose: Callable) -> Tensor:
     """Tokens one after the other: ids [B, up to max_len], each row ended by `<eos>` and filled with `<pad>`.
 
-    model.step(ids [B, T], state) gives the logits after each token and advances the state, so that nothing is
-    computed twice. start: the first tokens, [B, T]. choose: from logits [B, vocab_size] to the next tokens [B].
-    A row that finds no `<eos>` ends after max_len tokens. Raises ValueError for no rows or no tokens.
+    model.step(ids [B, T], state) returns the logits after each token and advances the state, so that nothing
+    is computed twice. start: the first tokens, [B, T]. choose: from logits [B, vocab_size] to the next tokens
+    [B]. A row without `<eos>` ends after max_len tokens. Raises ValueError for no rows or max_len below 1.
     """
     if not len(start) or max_len < 1:
         raise ValueError(f"{len(start)} rows of up to {max_len} tokens: at least one of each is needed")
@@ -38,11 +38,13 @@ def greedy(model: nn.Module, state, start: Tensor, max_len: int) -> Tensor:
     return generate(model, state, start, max_len, lambda logits: logits.argmax(-1))
 
 
-def sample(model: nn.Module, state, start: Tensor, max_len: int, temperature: float = 1.0, top_k: int | None = None,
-           top_p: float | None = None, generator: torch.Generator | None = None) -> Tensor:
+def sample(model: nn.Module, state, start: Tensor, max_len: int, temperature: float = 1.0,
+           top_k: int | None = None, top_p: float | None = None,
+           generator: torch.Generator | None = None) -> Tensor:
     """A token drawn at every step from the distribution of `next_token_probs`; see `generate`."""
     def draw(logits):
-        return next_token_probs(logits, temperature, top_k, top_p).multinomial(1, generator=generator).squeeze(-1)
+        probs = next_token_probs(logits, temperature, top_k, top_p)        # [B, vocab_size]
+        return probs.multinomial(1, generator=generator).squeeze(-1)       # [B]
     return generate(model, state, start, max_len, draw)
 
 
@@ -50,27 +52,27 @@ def next_token_probs(logits: Tensor, temperature: float = 1.0, top_k: int | None
                      top_p: float | None = None) -> Tensor:
     """The distribution to sample from, [B, vocab_size], given the logits of the next token.
 
-    temperature: logits are divided by it; below 1 the likely tokens gain. top_k: only the k
-    likeliest are left. top_p: only the likeliest whose probabilities together reach p.
-    Source: Holtzman et al. 2020. Raises ValueError where nothing would be left to sample.
+    temperature: logits are divided by it; below 1 the likely tokens gain. top_k: keep the k likeliest tokens.
+    top_p: keep the likeliest tokens, as few as reach the probability p together.
+    Source: Holtzman et al. 2020. Raises ValueError for options that leave nothing to sample from.
     """
     k_is_good, p_is_good = top_k is None or top_k >= 1, top_p is None or 0 < top_p <= 1
-    if temperature <= 0 or not k_is_good or not p_is_good:
+    if not temperature > 0 or not k_is_good or not p_is_good:
         raise ValueError(f"temperature={temperature}, top_k={top_k}, top_p={top_p}: a temperature "
                          "above 0, a k of 1 or more and a p above 0 and up to 1 are needed")
     likeliest, tokens = (logits / temperature).softmax(-1).sort(descending=True)
     if top_k is not None:
         likeliest[..., top_k:] = 0
     if top_p is not None:
-        before = likeliest.cumsum(-1) - likeliest            # reached without this token, of the sum
-        likeliest[before >= top_p] = 0                       # before top_k took anything away
+        before = likeliest.cumsum(-1) - likeliest            # what the likelier tokens reach without this one
+        likeliest[before >= top_p] = 0
     kept = torch.zeros_like(likeliest).scatter(-1, tokens, likeliest)
     return kept / kept.sum(-1, keepdim=True)
 
 
 @torch.no_grad()
 def translate(model: nn.Module, src: Tensor, lengths: Tensor, max_len: int) -> Tensor:
-    """Greedy answers to src [B, T] with lengths [B]: ids as `generate` gives them."""
+    """Greedy answers to src [B, T] of lengths [B]: ids as `generate` returns them."""
     start = torch.full((len(src), 1), BOS, device=src.device)
     return greedy(model, model.start(src, lengths), start, max_len)
 
@@ -78,10 +80,11 @@ def translate(model: nn.Module, src: Tensor, lengths: Tensor, max_len: int) -> T
 @torch.no_grad()
 def beam_search(model: nn.Module, src: Tensor, lengths: Tensor, max_len: int, width: int = 4,
                 length_penalty: float = 0.6, with_greedy: bool = False) -> tuple[Tensor, Tensor]:
-    """Answers to src [B, T] with lengths [B]: the best of the `width` hypotheses that are kept at every step.
+    """The best answers to src [B, T] of lengths [B] among `width` hypotheses, kept at every step.
 
-    Returns ids as `generate` gives them and their `answer_scores` [B]. with_greedy: the greedy answer, which a beam can
-    lose on the way, is one more candidate at the end. Source: Wu et al. 2016, section 7. Raises ValueError for a width below 1.
+    Returns ids as `generate` does, and their `answer_scores` [B]. with_greedy: the greedy answer, which a
+    beam can lose on the way, is one more candidate at the end. Raises ValueError for a width below 1.
+    Source: Wu et al. 2016, section 7.
     """
     if width < 1:
         raise ValueError(f"width={width}: at least one hypothesis has to be kept")
@@ -99,9 +102,9 @@ def beam_search(model: nn.Module, src: Tensor, lengths: Tensor, max_len: int, wi
 
 
 def beams(model: nn.Module, src: Tensor, lengths: Tensor, max_len: int, width: int) -> tuple[Tensor, Tensor]:
-    """The `width` hypotheses left at the end, finished or not: ids [B, width, up to max_len].
+    """The `width` hypotheses kept to the end, finished or not: ids [B, width, up to max_len].
 
-    And the logarithms of their probabilities, [B, width], which alone decide what is kept.
+    And their log-probabilities, [B, width], which decide at every step what is kept.
     """
     B, device = len(src), src.device
     sentence = torch.arange(B, device=device)
@@ -109,7 +112,7 @@ def beams(model: nn.Module, src: Tensor, lengths: Tensor, max_len: int, width: i
     state = model.start(src[copies], lengths[copies])
     tokens = torch.full((B * width, 1), BOS, device=device)
     total = torch.full((B, width), -torch.inf, device=device)
-    total[:, 0] = 0.0                                          # the copies begin alike: one counts
+    total[:, 0] = 0.0                                          # the copies begin alike: only one counts
     for _ in range(max_len):
         logs = model.step(tokens[:, -1:], state)[:, -1].log_softmax(-1)   # [B * width, vocab_size]
         finished = (tokens[:, -1] == EOS) | (tokens[:, -1] == PAD)
@@ -127,11 +130,12 @@ def beams(model: nn.Module, src: Tensor, lengths: Tensor, max_len: int, width: i
 
 
 @torch.no_grad()
-def answer_scores(model: nn.Module, src: Tensor, lengths: Tensor, ids: Tensor, length_penalty: float = 0.6) -> Tensor:
-    """How likely the model finds the answers ids [B, T] to src: [B].
+def answer_scores(model: nn.Module, src: Tensor, lengths: Tensor, ids: Tensor,
+                  length_penalty: float = 0.6) -> Tensor:
+    """The scores of the answers ids [B, T] to src [B, T_src] of lengths [B]: [B].
 
-    The sum of the tokens' log-probabilities, divided by ((5 + number of tokens) / 6) ** length_penalty, so that long
-    answers are not at a disadvantage. Source: Wu et al. 2016, equation 14.
+    The sum of the tokens' log-probabilities, divided by ((5 + number of tokens) / 6) ** length_penalty, so
+    that long answers are not at a disadvantage. Source: Wu et al. 2016, equation 14.
     """
     start = torch.full((len(ids), 1), BOS, device=ids.device)
     logs = model(src, lengths, torch.cat([start, ids[:, :-1]], 1)).log_softmax(-1)
@@ -139,27 +143,27 @@ def answer_scores(model: nn.Module, src: Tensor, lengths: Tensor, ids: Tensor, l
     return of_tokens.sum(-1) / penalty(ids, length_penalty)
 
 
-def penalty(ids, length_penalty):
-    """What to divide a score by, for ids [..., T]."""
+def penalty(ids: Tensor, length_penalty: float) -> Tensor:
+    """What the log-probability of an answer is divided by: ids [..., T] to [...]."""
     return ((5 + (ids != PAD).sum(-1)) / 6) ** length_penalty
 
 
-def pad_to(ids, T):
-    """ids [..., up to T] filled up with `<pad>` to T tokens."""
+def pad_to(ids: Tensor, T: int) -> Tensor:
+    """ids [..., up to T], filled with `<pad>` to T tokens."""
     return F.pad(ids, (0, T - ids.shape[-1]), value=PAD)
 
 
-def lined_up(first, second, sep):
-    """Lists of ids: what is read, `first <sep> second`, and what is to be predicted there.
+def lined_up(first: list[int], second: list[int], sep: int) -> tuple[list[int], list[int]]:
+    """The input, `first <sep> second`, and the target at each of its tokens, as lists of ids.
 
-    That is the next id, up to `<eos>`; but `<pad>`, nothing to learn, on the first line.
+    A target is the next id, up to `<eos>`; on the first line it is `<pad>`, which the loss leaves out.
     """
     whole = [*first, sep, *second, EOS]
     return whole[:-1], [PAD] * len(first) + whole[len(first) + 1:]
 
 
-def answer_batches(pairs, batch_size, steps, sep, seed=0):
-    """`steps` batches of (ids, targets), both [B, T], as `lined_up` makes them, filled up with `<pad>`.
+def answer_batches(pairs, batch_size: int, steps: int, sep: int, seed: int = 0) -> Iterator[tuple]:
+    """`steps` batches of (ids, targets), both [B, T], as `lined_up` makes them, filled with `<pad>`.
 
     pairs: (first line, second line), lists of ids. Raises ValueError for no pairs or a batch_size below 1.
     """
@@ -169,17 +173,18 @@ def answer_batches(pairs, batch_size, steps, sep, seed=0):
         yield pad(ids)[0], pad(targets)[0]
 
 
-def answer_loss(model, ids, targets):
-    """The mean loss of the targets [B, T] that are not `<pad>`, given ids [B, T]: a number."""
+def answer_loss(model: nn.Module, ids: Tensor, targets: Tensor) -> Tensor:
+    """The mean cross-entropy of the targets [B, T] that are not `<pad>`, given ids [B, T]: a scalar."""
     logits = model(ids)                                                    # [B, T, vocab_size]
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=PAD)
 
 
-def answers(model: nn.Module, firsts, sep: int, write=greedy, **options) -> list[list[int]]:
-    """Second lines to first lines, lists of ids, in their order, each cut at its `<eos>`.
+def answers(model: nn.Module, firsts: list[list[int]], sep: int, write: Callable = greedy,
+            **options) -> list[list[int]]:
+    """The second line to each of the first lines, as lists of ids, each cut at its `<eos>`.
 
-    write: `greedy` or `sample` of `helpers.generation`, which gets the options. An answer that finds no end stops at
-    twice the length of its line. Lines of one length are written together: then no prompt needs padding.
+    write: `greedy` or `sample`, called with the options. An answer without `<eos>` stops at twice the length
+    of its line. Lines of one length are answered in one batch, so that no prompt needs padding.
     Raises ValueError for an empty line.
     """
     found = [None] * len(firsts)
@@ -193,7 +198,7 @@ def answers(model: nn.Module, firsts, sep: int, write=greedy, **options) -> list
     return found
 
 
-def cut(ids):
+def cut(ids: list[int]) -> list[int]:
     """A list of ids up to the first `<eos>`."""
     return ids[:ids.index(EOS)] if EOS in ids else ids
 

@@ -1,4 +1,4 @@
-"""Read, or change, the attention weights of any model while it runs; and scores that say what its heads look at."""
+"""Read or change the attention weights of a model while it runs, and score what its heads look at."""
 import math
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -10,13 +10,16 @@ KINDS = ["previous", "next", "same", "[SEP]"]           # what `head_names` look
 
 
 class HookPoint(nn.Identity):
-    """Identity: attention weights pass it, so that a hook registered here can watch or change them.
+    """Identity: the attention weights pass through it, so a hook registered here can read or change them.
 
-    `used` is False at first, and torch may then compute the whole attention in one fused step, which never forms the weights.
-    It becomes True with the first hook, and stays so until it is set to False. (A global module hook does not set it.)
+    While `used` is False, torch may compute the whole attention in one fused step that never forms the
+    weights. The first hook registered here sets it to True, and only assigning False resets it. Global module
+    hooks do not set it.
     """
 
-    used = False
+    def __init__(self):
+        super().__init__()
+        self.used = False
 
     def register_forward_hook(self, *args, **kwargs):
         self.used = True
@@ -37,21 +40,23 @@ class HookPoint(nn.Identity):
 
 @contextmanager
 def record(model: nn.Module, change: Callable | None = None):
-    """Keep the attention weights that pass every hook point `attention_weights` inside `model`, while the block lasts.
+    """Record the attention weights that pass each hook point `attention_weights` of `model` inside the block.
 
         with record(model) as seen:
             model(x)
         seen["encoder.layers.0.self_attn.attention_weights"][0]      # weights of the first call
 
-    change: a function of (path, weights). What it returns goes on in their place and is what is kept;
-        where it returns None the weights pass as they are.
-    Yields a dictionary, from the path of each hook point to its list of detached tensors, one a call. Inside the block
-    attention forms its weights instead of using a fused kernel, and a compiled model runs as it was written.
-    Raises ValueError when the model has no such hook point.
+    change: a function of (path, weights). What it returns replaces the weights and is what is recorded;
+        None leaves them as they are.
+    Yields a dictionary from the path of each hook point to a list of detached tensors, one for each call.
+    Inside the block, attention forms its weights instead of using a fused kernel, and a compiled model runs
+    uncompiled. Raises ValueError if the model has no such hook point.
     """
-    points = {path: module for path, module in model.named_modules() if path.split(".")[-1] == "attention_weights"}
+    points = {path: module for path, module in model.named_modules()
+              if path.split(".")[-1] == "attention_weights"}
     if not points:
-        raise ValueError(f"nothing to record: {type(model).__name__} has no submodule named attention_weights")
+        raise ValueError(f"nothing to record: {type(model).__name__} has no submodule "
+                         "named attention_weights")
     seen = {}
 
     def hook_for(path):
@@ -63,7 +68,8 @@ def record(model: nn.Module, change: Callable | None = None):
         return hook
 
     before = [getattr(point, "used", False) for point in points.values()]
-    handles = [point.register_forward_hook(hook_for(path.replace("_orig_mod.", ""))) for path, point in points.items()]
+    handles = [point.register_forward_hook(hook_for(path.replace("_orig_mod.", "")))     # as if not compiled
+               for path, point in points.items()]
     try:
         with torch.compiler.set_stance("force_eager"):
             yield seen
@@ -83,15 +89,16 @@ def maps_of(bert: nn.Module, found) -> Tensor:
 
 
 def head_scores(weights: Tensor, tokens: list[str]) -> dict[str, Tensor]:
-    """What the words look at: weights [..., T, T] to the mean weight for each kind, [...].
+    """What the words look at: weights [..., T, T] to the mean weight on each kind of token, [...].
 
-    Only those words are asked that have such a piece, another word or a mark, to look at; NaN if
-    there are none. "broad" is the entropy of a row: 0 for one piece alone, 1 for all alike.
+    The words are all tokens but `[CLS]` and `[SEP]`. Each mean is over the words that have a token of that
+    kind to look at, and NaN where there is none. "broad" is the entropy of a row: 0 for all weight on one
+    token, 1 for the same weight on every token.
     """
-    T, place = len(tokens), torch.arange(len(tokens))
+    T, position = len(tokens), torch.arange(len(tokens))
     ids = torch.tensor([tokens.index(token) for token in tokens])
     cls, sep = (torch.tensor([token == mark for token in tokens]) for mark in ("[CLS]", "[SEP]"))
-    words, back = ~(cls | sep), place.unsqueeze(1) - place                 # [T], [T, T]
+    words, back = ~(cls | sep), position.unsqueeze(1) - position           # [T], [T, T]
     looks = {"previous": words & (back == 1), "next": words & (back == -1),
              "same": words & (ids.unsqueeze(1) == ids) & (back != 0),
              "[SEP]": sep.expand(T, T), "[CLS]": cls.expand(T, T)}
@@ -105,10 +112,11 @@ def head_scores(weights: Tensor, tokens: list[str]) -> dict[str, Tensor]:
 
 
 def head_names(scores: dict[str, Tensor], least: float = 0.4) -> list[list[str]]:
-    """A word for each head, in lists nested as the scores [layers, heads] are; "" where nothing stands out.
+    """A name for each head, as lists, from scores [layers, heads]; "" where nothing stands out.
 
-    A head is named for the kind that gets most, and at least this share, of what is not on `[CLS]`; else "[CLS]", if that gets
-    this share of all; else "broad" from an entropy of 0.85.
+    A head is named after the kind that gets most of the weight that is not on `[CLS]`, if that is at least
+    `least` of it; else "[CLS]" if that gets at least `least` of all weight; else "broad" from an entropy of
+    0.85.
     """
     rest = torch.stack([scores[kind] for kind in KINDS]) / (1 - scores["[CLS]"])     # [kinds, layers, heads]
     most, best = rest.max(0)
@@ -116,6 +124,8 @@ def head_names(scores: dict[str, Tensor], least: float = 0.4) -> list[list[str]]
     def name(layer, head):
         if most[layer, head] >= least:
             return KINDS[best[layer, head]]
-        return "[CLS]" if scores["[CLS]"][layer, head] >= least else "broad" if scores["broad"][layer, head] >= 0.85 else ""
+        if scores["[CLS]"][layer, head] >= least:
+            return "[CLS]"
+        return "broad" if scores["broad"][layer, head] >= 0.85 else ""
 
     return [[name(layer, head) for head in range(most.shape[1])] for layer in range(len(most))]

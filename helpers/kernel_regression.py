@@ -1,5 +1,6 @@
-"""Kernel regression: kernels, and the weighted average that Nadaraya and Watson made of them in 1964."""
+"""Nadaraya-Watson kernel regression: an average of the values, weighted by kernels."""
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -25,8 +26,9 @@ def epanechnikov(u: Tensor) -> Tensor:
 KERNELS = {"gaussian": gaussian, "boxcar": boxcar, "epanechnikov": epanechnikov}
 
 
-def nadaraya_watson(query: Tensor, key: Tensor, value: Tensor, kernel=gaussian, width: float = 1.0):
-    """Average the values, each weighted by how near its key is to the query.
+def nadaraya_watson(query: Tensor, key: Tensor, value: Tensor, kernel: Callable = gaussian,
+                    width: float = 1.0) -> tuple[Tensor, Tensor]:
+    """Average the values, each weighted by how close its key is to the query.
 
     query `[T_q]`; key and value `[T_k]`, or `[T_q, T_k]` where every query has its own;
     width > 0, in the units of query and key.

@@ -1,4 +1,4 @@
-"""Masks say which keys a query may look at, and the masked softmax gives every other key a weight of exactly 0.
+"""Masks say which keys a query may look at; the masked softmax gives every other key a weight of exactly 0.
 
 A mask is boolean: True means "may look", as in `torch.nn.functional.scaled_dot_product_attention`.
 Masks broadcast to the scores `[..., T_q, T_k]` and are combined with `&`.
@@ -50,7 +50,8 @@ def check_lengths(lengths, T_k):
     """Raise unless `lengths` is a tensor `[B]` or `[B, T_q]` of integers from 0 to T_k."""
     kind = lengths.dtype if isinstance(lengths, Tensor) else type(lengths).__name__
     if kind not in (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8):
-        raise TypeError(f"lengths is {kind}: it needs to be a tensor of integers, such as torch.tensor([2, 3])")
+        raise TypeError(f"lengths is {kind}: it needs to be a tensor of integers, "
+                        "such as torch.tensor([2, 3])")
     if lengths.dim() not in (1, 2):
         raise ValueError(f"lengths has shape {list(lengths.shape)}: it needs to be [B] or [B, T_q]")
     if not all_within(lengths, 0, T_k):
@@ -67,32 +68,38 @@ def check_mask(mask, shape):
         raise TypeError(f"the mask is {kind}: it needs to be torch.bool, True where a query may look")
     wide = (1,) * (len(shape) - mask.dim()) + tuple(mask.shape)
     if mask.dim() not in (0, 1, 2, len(shape)) or any(m not in (1, s) for m, s in zip(wide, shape)):
-        raise ValueError(f"the mask has shape {list(mask.shape)}: it needs to broadcast to the scores, {list(shape)}")
+        raise ValueError(f"the mask has shape {list(mask.shape)}: "
+                         f"it needs to broadcast to the scores, {list(shape)}")
 
 
 def check_tokens(ids, vocab_size, lengths=None):
     """Raise unless ids are integers [B, T] from 0 to vocab_size - 1, and lengths [B], if given, from 1 to T.
 
-    The models call this where they are entered, once.
+    Each model calls this once, in its public methods; no layer does.
     """
-    if ids.dim() != 2 or ids.is_floating_point():
-        raise ValueError(f"ids of shape {list(ids.shape)} and dtype {ids.dtype}: they need to be integers, [B, T]")
+    if ids.dim() != 2 or ids.dtype not in (torch.int64, torch.int32):
+        raise ValueError(f"ids of shape {list(ids.shape)} and dtype {ids.dtype}: "
+                         "they need to be integers (torch.int64), [B, T]")
     if not all_within(ids, 0, vocab_size - 1):
-        raise ValueError(f"ids from {int(ids.min())} to {int(ids.max())}: the table has rows for 0 to {vocab_size - 1}")
+        raise ValueError(f"ids from {int(ids.min())} to {int(ids.max())}: "
+                         f"the table has rows for 0 to {vocab_size - 1}")
     if lengths is not None:
         check_lengths(lengths, ids.shape[1])
         if lengths.shape != ids.shape[:1] or not all_within(lengths, 1, ids.shape[1]):
-            raise ValueError(f"lengths {lengths.tolist()}: ids, {list(ids.shape)}, need one for each row, at least 1")
+            raise ValueError(f"lengths {lengths.tolist()}: ids, {list(ids.shape)}, "
+                             "need one for each row, at least 1")
 
 
 def all_within(x, low, high):
-    """Are all values of x from low to high? Also True where reading them is not possible or would wait for a device.
+    """Whether all values of x are from low to high; True, too, where the values cannot be read without harm.
 
-    That is on a GPU, where the check would cost a synchronisation, and in what torch compiles, exports or maps by `vmap`.
+    That is on a GPU, where reading them would wait for it, and where torch compiles, exports or maps
+    (`vmap`).
     """
     if torch.compiler.is_compiling() or x.device.type != "cpu":
         return True
+    x = x.long()                                             # int8 could not be compared with 200
     try:
-        return bool(((x.long() >= low) & (x.long() <= high)).all())       # int8 could not hold a `high` of 200
-    except RuntimeError:                                                   # from vmap: it cannot branch on a value
+        return bool(((x >= low) & (x <= high)).all())
+    except RuntimeError:                                     # vmap does not allow a branch on a value
         return True

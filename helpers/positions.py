@@ -1,10 +1,10 @@
-"""Four ways to tell attention the positions of tokens: sinusoidal, learned, rotary, ALiBi."""
+"""Four ways to give attention the positions of tokens: sinusoidal, learned, rotary, ALiBi."""
 import torch
 from torch import Tensor, nn
 
 
 def frequencies(d: int, base: float, device=None) -> Tensor:
-    """The angle by which each pair of columns turns in one step, [d / 2]. Raises ValueError for an odd d."""
+    """The angle, in radians, by which each pair of columns turns in one step: [d / 2]."""
     if d < 2 or d % 2:
         raise ValueError(f"d={d}: sines and cosines come in pairs, so it needs to be even")
     return base ** (-torch.arange(0, d, 2, device=device) / d)
@@ -24,8 +24,8 @@ def sinusoids(T: int, d: int, offset: int = 0, base: float = 10_000.0) -> Tensor
 class SinusoidalPositions(nn.Module):
     """Adds sines and cosines: x [B, T, d_model] to the same; offset is the position of the first token.
 
-    The table of the first max_len positions is a buffer; later positions are computed when they come.
-    Raises TypeError for integers, which cannot hold what is added.
+    The first max_len positions are kept in a buffer; later ones are computed when they are needed.
+    Raises TypeError for integers.
     """
 
     def __init__(self, d_model: int, base: float = 10_000.0, max_len: int = 512):
@@ -83,9 +83,9 @@ def look_beside(attention: nn.Module, waves: Tensor) -> None:
 def rotate(x: Tensor, offset: int = 0, base: float = 10_000.0) -> Tensor:
     """Turn each pair of columns of queries or keys, [..., T, d_head], further at each position.
 
-    The dot product of a turned query and key then depends on their content and on the signed offset between them.
-    Pairs are neighbours, as in the paper; many libraries pair column j with j + d_head / 2.
-    Raises ValueError for an odd d_head, TypeError for integers. Source: Su et al. 2021 (RoPE), section 3.2.
+    The dot product of a turned query and key then depends on their content and the signed offset between
+    them. Pairs are neighbours, as in the paper; many libraries pair column j with j + d_head / 2. Raises
+    ValueError for an odd d_head, TypeError for integers. Source: Su et al. 2021 (RoPE), section 3.2.
     """
     check_floating(x)
     positions = torch.arange(offset, offset + x.shape[-2], device=x.device).unsqueeze(1)
@@ -96,7 +96,7 @@ def rotate(x: Tensor, offset: int = 0, base: float = 10_000.0) -> Tensor:
 
 
 def alibi_bias(num_heads: int, T_q: int, T_k: int | None = None, device=None) -> Tensor:
-    """What to add to the scores so that far keys count for less, [H, T_q, T_k].
+    """What is added to the scores so that distant keys count for less: [H, T_q, T_k].
 
     Head h of 1 to H has the slope 2^(-8h / H). Aligned to the last key, as `causal_mask` is.
     Source: Press et al. 2022 (ALiBi), section 3.
@@ -109,6 +109,6 @@ def alibi_bias(num_heads: int, T_q: int, T_k: int | None = None, device=None) ->
 
 
 def check_floating(x):
-    """Raise TypeError for integers, in which sines and cosines would all be rounded to -1, 0 and 1."""
+    """Raise TypeError for integers, which would cut sines and cosines to -1, 0 and 1."""
     if not x.is_floating_point():
         raise TypeError(f"x is {x.dtype}: it needs to be floating point")

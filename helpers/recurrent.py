@@ -1,4 +1,4 @@
-"""Sequence to sequence with recurrent networks, and the attention that was first added to them."""
+"""Recurrent sequence-to-sequence models, without attention and with that of Bahdanau et al. 2015."""
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -10,16 +10,16 @@ KINDS = {"gru": nn.GRU, "lstm": nn.LSTM}
 
 
 class RecurrentEncoder(nn.Module):
-    """Reads the source: ids [B, T], lengths [B] to outputs [B, T, d_model] and a hidden state.
+    """Reads the source: ids [B, T] of lengths [B] to outputs [B, T, d_model] and the final hidden state.
 
-    kind: "gru" or "lstm". bidirectional: both ways, each with d_model / 2 numbers; else from left
-    to right. d_embed: of the tokens' vectors, d_model if not given. dropout: on these, and between
-    layers. The state is [num_layers, B, d_model]; a pair of such for an LSTM.
-    Source: Bahdanau et al. 2015, section 3.2.
+    kind: "gru" or "lstm". bidirectional: in both directions, each with d_model / 2 numbers; else from left to
+    right. d_embed: size of the token vectors, d_model if not given. dropout: on the token vectors, and
+    between layers. The state is [num_layers, B, d_model]; for an LSTM a pair (state, cell) of these. Source:
+    Bahdanau et al. 2015, section 3.2.
     """
 
-    def __init__(self, vocab_size: int, d_model: int, num_layers: int = 1, kind: str = "gru", dropout: float = 0.0,
-                 d_embed: int | None = None, bidirectional: bool = True):
+    def __init__(self, vocab_size: int, d_model: int, num_layers: int = 1, kind: str = "gru",
+                 dropout: float = 0.0, d_embed: int | None = None, bidirectional: bool = True):
         super().__init__()
         if bidirectional and d_model % 2:
             raise ValueError(f"d_model={d_model}: it needs to be even, a half for each direction")
@@ -36,16 +36,16 @@ class RecurrentEncoder(nn.Module):
 
 
 class RecurrentDecoder(nn.Module):
-    """Writes the target token by token, the context of each step joined to its input token.
+    """Predicts the target token by token: tgt [B, T] and a `State` to logits [B, T, vocab_size].
 
-    attention=True: the context is computed anew at each step, with the state as the query.
-    attention=False: it is the encoder's last state, the same at each step.
-    The other arguments are those of `RecurrentEncoder`.
-    Source: Bahdanau et al. 2015, section 3; Cho et al. 2014.
+    The input of a step is its token's vector beside a context vector. attention=True: the context is computed
+    anew at each step, with the hidden state as the query. attention=False: it is the encoder's final state,
+    the same at each step. The other arguments are those of `RecurrentEncoder`. Source: Bahdanau et al. 2015,
+    section 3; Cho et al. 2014.
     """
 
-    def __init__(self, vocab_size: int, d_model: int, num_layers: int = 1, kind: str = "gru", attention: bool = True,
-                 dropout: float = 0.0, d_embed: int | None = None):
+    def __init__(self, vocab_size: int, d_model: int, num_layers: int = 1, kind: str = "gru",
+                 attention: bool = True, dropout: float = 0.0, d_embed: int | None = None):
         super().__init__()
         d_embed = d_embed or d_model
         self.embed, self.dropout = nn.Embedding(vocab_size, d_embed), nn.Dropout(dropout)
@@ -66,7 +66,7 @@ class RecurrentDecoder(nn.Module):
 
 
 class State:
-    """What the decoder knows between two steps: memory, where it may look, its hidden state."""
+    """What the decoder keeps between two steps: the memory, its mask, the hidden state and the context."""
 
     def __init__(self, memory: Tensor, mask: Tensor, hidden):
         self.memory, self.mask, self.hidden = memory, mask, hidden
@@ -78,7 +78,7 @@ class State:
         return h[-1].unsqueeze(1)
 
     def select(self, rows: Tensor) -> None:
-        """Go on with these rows of the batch, [N] row numbers, in this order, with repetitions."""
+        """Keep these rows of the batch: [N] row numbers, in this order, possibly repeated."""
         self.memory, self.mask = self.memory[rows], self.mask[rows]
         self.context = self.context[rows]
         lstm = isinstance(self.hidden, tuple)
@@ -86,7 +86,7 @@ class State:
 
 
 class Seq2Seq(nn.Module):
-    """Encoder and decoder; used as `Transformer` is.
+    """Encoder and decoder, with the interface of `Transformer`.
 
     forward: src ids [B, T_src] with their lengths [B], and tgt ids [B, T] that begin with `<bos>`,
     to the logits of each next token, [B, T, tgt_vocab_size].
@@ -94,23 +94,26 @@ class Seq2Seq(nn.Module):
     Raises ValueError for a kind that is not "gru" or "lstm", and for an empty source.
     """
 
-    def __init__(self, src_vocab_size: int, tgt_vocab_size: int, d_model: int, num_layers: int = 1, kind: str = "gru",
-                 attention: bool = True, dropout: float = 0.0, d_embed: int | None = None, bidirectional: bool = True):
+    def __init__(self, src_vocab_size: int, tgt_vocab_size: int, d_model: int, num_layers: int = 1,
+                 kind: str = "gru", attention: bool = True, dropout: float = 0.0, d_embed: int | None = None,
+                 bidirectional: bool = True):
         super().__init__()
-        self.encoder = RecurrentEncoder(src_vocab_size, d_model, num_layers, kind, dropout, d_embed, bidirectional)
-        self.decoder = RecurrentDecoder(tgt_vocab_size, d_model, num_layers, kind, attention, dropout, d_embed)
+        self.encoder = RecurrentEncoder(src_vocab_size, d_model, num_layers, kind, dropout, d_embed,
+                                        bidirectional)
+        self.decoder = RecurrentDecoder(tgt_vocab_size, d_model, num_layers, kind, attention, dropout,
+                                        d_embed)
 
     def forward(self, src: Tensor, lengths: Tensor, tgt: Tensor) -> Tensor:
         return self.step(tgt, self.start(src, lengths))
 
     def start(self, src: Tensor, lengths: Tensor) -> State:
-        """Read the source once: the state before the first token of the target."""
+        """Read the source: the state before the first token of the target."""
         check_tokens(src, self.encoder.embed.num_embeddings, lengths)
         memory, hidden = self.encoder(src, lengths)
         return State(memory, padding_mask(lengths, src.shape[1]), hidden)  # mask [B, 1, T_src]
 
     def step(self, tgt: Tensor, state: State) -> Tensor:
-        """Logits after the next tokens, tgt [B, T], which the state then has."""
+        """Logits after each of the next tokens tgt [B, T], by which the state is advanced."""
         check_tokens(tgt, self.decoder.embed.num_embeddings)
         return self.decoder(tgt, state)
 
@@ -119,8 +122,9 @@ def make_rnn(kind, d_input, d_output, num_layers, dropout=0.0, bidirectional=Fal
     """torch's GRU or LSTM, with dropout between its layers; raise ValueError for another kind."""
     if kind not in KINDS:
         raise ValueError(f'kind={kind!r}: it needs to be "gru" or "lstm"')
-    between = dropout if num_layers > 1 else 0.0              # torch warns where there is nothing between
-    return KINDS[kind](d_input, d_output, num_layers, batch_first=True, dropout=between, bidirectional=bidirectional)
+    between = dropout if num_layers > 1 else 0.0             # torch warns about dropout after the last layer
+    return KINDS[kind](d_input, d_output, num_layers, batch_first=True, dropout=between,
+                       bidirectional=bidirectional)
 
 
 def join_directions(state):

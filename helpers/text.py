@@ -51,9 +51,11 @@ class Vocab:
         return [self.index.get(token, UNK) for token in tokens]
 
     def decode(self, ids) -> list[str]:
-        """The tokens up to the first `<eos>`, without `<pad>` and `<bos>`."""
+        """The tokens up to the first `<eos>`, without `<pad>` and `<bos>`. Raises ValueError for unknown ids."""
         tokens = []
         for i in map(int, ids):
+            if not 0 <= i < len(self):
+                raise ValueError(f"id {i}: this vocabulary has the ids 0 to {len(self) - 1}")
             if i == EOS:
                 break
             if i not in (PAD, BOS):
@@ -96,7 +98,8 @@ def read_wordpiece(path, lowercase: bool = True, strip_accents: bool | None = No
     missing = [token for token in BERT_SPECIAL if token not in tokens]
     if missing or len(set(tokens)) < len(tokens):
         trouble = f"no {', '.join(missing)}" if missing else "a token that is there twice"
-        raise ValueError(f"{path}: {trouble}; a vocabulary of BERT has one token on each line, {', '.join(BERT_SPECIAL)} among them")
+        raise ValueError(f"{path}: {trouble}; a vocabulary of BERT has one token on each line, "
+                         f"{', '.join(BERT_SPECIAL)} among them")
     return from_vocabulary({token: i for i, token in enumerate(tokens)}, lowercase, strip_accents)
 
 

@@ -1,5 +1,6 @@
-"""The Transformer: encoder and decoder layers, their stacks, and the models made of them: Transformer, GPT, Classifier."""
+"""The Transformer: its layers, their stacks, and the models Transformer, GPT and Classifier."""
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -10,12 +11,12 @@ from helpers.positions import SinusoidalPositions
 
 
 class FeedForward(nn.Module):
-    """Up, an activation, down, for each token by itself: x [..., d_model] to the same.
+    """Up to d_ff, an activation, down to d_model, for each token by itself: x [..., d_model] to the same.
 
     activation: ReLU in the paper. Source: Vaswani et al. 2017, section 3.3.
     """
 
-    def __init__(self, d_model: int, d_ff: int, dropout: float = 0.0, activation=torch.relu):
+    def __init__(self, d_model: int, d_ff: int, dropout: float = 0.0, activation: Callable = torch.relu):
         super().__init__()
         self.up, self.down = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
         self.activation, self.dropout = activation, nn.Dropout(dropout)
@@ -25,9 +26,9 @@ class FeedForward(nn.Module):
 
 
 class Residual(nn.Module):
-    """What is around every sublayer: a residual connection and a layer norm.
+    """What surrounds each sublayer: a residual connection and layer normalisation.
 
-    norm: "pre" gives x + layer(norm(x)), "post" norm(x + layer(x)), as in the paper of 2017.
+    norm: "pre" gives x + layer(norm(x)); "post" gives norm(x + layer(x)), as in the paper of 2017.
     """
 
     def __init__(self, d_model: int, dropout: float = 0.0, norm: str = "pre"):
@@ -36,7 +37,7 @@ class Residual(nn.Module):
         self.norm, self.dropout = nn.LayerNorm(d_model), nn.Dropout(dropout)
         self.norm_first = norm == "pre"
 
-    def forward(self, x: Tensor, layer) -> Tensor:
+    def forward(self, x: Tensor, layer: Callable) -> Tensor:
         if self.norm_first:
             return x + self.dropout(layer(self.norm(x)))
         return self.norm(x + self.dropout(layer(x)))
@@ -49,7 +50,7 @@ class EncoderLayer(nn.Module):
     """
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int, dropout: float = 0.0, norm: str = "pre",
-                 activation=torch.relu):
+                 activation: Callable = torch.relu):
         super().__init__()
         self.self_attn = MultiHeadAttention(d_model, num_heads, dropout)
         self.feed_forward = FeedForward(d_model, d_ff, dropout, activation)
@@ -63,9 +64,9 @@ class EncoderLayer(nn.Module):
 class DecoderLayer(nn.Module):
     """Masked self-attention, cross-attention, feed-forward: x [B, T, d_model] to the same.
 
-    memory [B, T_src, d_model]: what the encoder made of the source; None for a layer with
-    cross=False, in a model without an encoder. mask, memory_mask: as in `MultiHeadAttention`.
-    cache: keeps keys and values of the tokens before x. Source: section 3.1.
+    memory [B, T_src, d_model]: the encoder's output; None where cross=False, in a model without an encoder.
+    mask, memory_mask: of self-attention and of cross-attention, as in `MultiHeadAttention`.
+    cache: holds keys and values of the tokens before x. Source: section 3.1.
     """
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int, dropout: float = 0.0, norm: str = "pre",
@@ -86,22 +87,22 @@ class DecoderLayer(nn.Module):
 
 
 class KVCache:
-    """What a decoder keeps from step to step: keys and values of the tokens so far, for each of its attentions.
+    """What a decoder keeps from step to step: the keys and values of the tokens so far, by attention module.
 
-    memory [B, T_src, d_model], memory_mask [B, 1, T_src]: what it reads in cross-attention.
-    length: the number of tokens so far.
+    memory [B, T_src, d_model], memory_mask [B, 1, T_src]: what cross-attention reads; None without an
+    encoder. length: the number of tokens so far.
     """
 
     def __init__(self, memory: Tensor | None = None, memory_mask: Tensor | None = None):
         self.memory, self.memory_mask, self.length = memory, memory_mask, 0
-        self.kept = {}                                       # (keys, values), by their attention
+        self.kept = {}                                       # (keys, values) by attention module
 
-    def get(self, attention: nn.Module):
-        """The keys and values that an attention has so far, each [B, H, T, d_head]; None if it has none."""
+    def get(self, attention: nn.Module) -> tuple[Tensor, Tensor] | None:
+        """The keys and values of an attention so far, each [B, H, T, d_head]; None before the first."""
         return self.kept.get(attention)
 
-    def append(self, attention: nn.Module, k: Tensor, v: Tensor):
-        """Add keys and values of new tokens, [B, H, T, d_head]; return all that the attention then has."""
+    def append(self, attention: nn.Module, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """Add the keys and values of new tokens, each [B, H, T, d_head]; return all of them so far."""
         if attention in self.kept:
             before_k, before_v = self.kept[attention]
             k, v = torch.cat([before_k, k], 2), torch.cat([before_v, v], 2)
@@ -109,7 +110,7 @@ class KVCache:
         return k, v
 
     def select(self, rows: Tensor) -> None:
-        """Go on with these rows of the batch, [N] row numbers, in this order, with repetitions."""
+        """Keep these rows of the batch: [N] row numbers, in this order, possibly repeated."""
         if self.memory is not None:
             self.memory, self.memory_mask = self.memory[rows], self.memory_mask[rows]
         self.kept = {attention: (k[rows], v[rows]) for attention, (k, v) in self.kept.items()}
@@ -118,8 +119,8 @@ class KVCache:
 class Embedding(nn.Module):
     """Tokens and their positions: ids [B, T] to [B, T, d_model]; offset is the first token's position.
 
-    Rows start with standard deviation d_model ** -0.5 and are multiplied by its root, so that they
-    are as large as the sines and cosines added to them. base: of these. Source: section 3.4.
+    The rows start with standard deviation d_model ** -0.5 and are multiplied by the root of d_model, so that
+    they are about as large as the sines and cosines added to them. base: of these. Source: section 3.4.
     """
 
     def __init__(self, vocab_size: int, d_model: int, dropout: float = 0.0, base: float = 10_000.0):
@@ -134,7 +135,7 @@ class Embedding(nn.Module):
 
 
 class Stack(nn.Module):
-    """Layers one upon the other, all with the same context; with pre-norm, one more norm on top."""
+    """Layers one after another, each given the same context (memory, masks, cache); with pre-norm, a norm."""
 
     def __init__(self, layers, d_model: int, norm: str = "pre"):
         super().__init__()
@@ -148,11 +149,11 @@ class Stack(nn.Module):
 
 
 class Transformer(nn.Module):
-    """The model of Vaswani et al. 2017; the defaults are its base model, but for the norm.
+    """The model of Vaswani et al. 2017; the defaults are its base model, but with pre-norm.
 
     forward: src ids [B, T_src] of lengths [B], tgt ids [B, T] to the logits of each next token,
-    [B, T, tgt_vocab_size]. base: of the positions' sines. shared: one table for all tokens.
-    Raises ValueError for ids that a table does not have and lengths that do not fit.
+    [B, T, tgt_vocab_size]. shared: one table for source, target and output. base: of the positions' sines.
+    Raises ValueError for ids outside the vocabulary and for lengths that do not fit.
     """
 
     def __init__(self, src_vocab_size: int, tgt_vocab_size: int, d_model: int = 512, num_heads: int = 8,
@@ -172,32 +173,33 @@ class Transformer(nn.Module):
         memory, memory_mask = self.encode(src, lengths)
         return self.decode(tgt, memory, memory_mask)
 
-    def encode(self, src: Tensor, lengths: Tensor):
-        """What the decoder reads: memory [B, T_src, d_model] and its mask [B, 1, T_src]."""
+    def encode(self, src: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """The encoder's output, memory [B, T_src, d_model], and its mask [B, 1, T_src]."""
         check_tokens(src, self.src_embed.tokens.num_embeddings, lengths)
         mask = padding_mask(lengths, src.shape[1])                         # [B, 1, T_src]
         return self.encoder(self.src_embed(src), mask), mask
 
-    def decode(self, tgt: Tensor, memory: Tensor, memory_mask: Tensor, cache=None) -> Tensor:
-        """Logits of the token after each of tgt [B, T], which follow those that a cache has."""
+    def decode(self, tgt: Tensor, memory: Tensor, memory_mask: Tensor,
+               cache: KVCache | None = None) -> Tensor:
+        """Logits after each of tgt [B, T]; with a cache, tgt continues the tokens that the cache holds."""
         check_tokens(tgt, self.tgt_embed.tokens.num_embeddings)
         x, mask = embed_next(self.tgt_embed, tgt, cache)
         return self.output(self.decoder(x, memory, mask, memory_mask, cache))
 
     def start(self, src: Tensor, lengths: Tensor) -> KVCache:
-        """A cache that has read src [B, T_src] of lengths [B], and no token of the target."""
+        """A cache that holds the source src [B, T_src] of lengths [B], and no token of the target."""
         return KVCache(*self.encode(src, lengths))
 
     def step(self, tgt: Tensor, cache: KVCache) -> Tensor:
-        """Logits after the next tokens, tgt [B, T], which the cache then has."""
+        """Logits after each of the next tokens tgt [B, T], which are added to the cache."""
         return self.decode(tgt, cache.memory, cache.memory_mask, cache)
 
 
 class GPT(nn.Module):
-    """A Transformer without an encoder: ids [B, T] to the logits of each next token [B, T, vocab_size].
+    """A Transformer without an encoder: ids [B, T] to the logits of each next token, [B, T, vocab_size].
 
-    Source: Liu et al. 2018; Radford et al. 2018 (GPT).
-    Raises ValueError for ids that the table does not have.
+    With a cache, the ids continue the tokens that the cache holds.
+    Raises ValueError for ids outside the vocabulary. Source: Liu et al. 2018; Radford et al. 2018 (GPT).
     """
 
     def __init__(self, vocab_size: int, d_model: int = 512, num_heads: int = 8, d_ff: int = 2048,
@@ -209,26 +211,27 @@ class GPT(nn.Module):
         self.embed = Embedding(vocab_size, d_model, dropout)
         self.output = nn.Linear(d_model, vocab_size, bias=False)
 
-    def forward(self, ids: Tensor, cache=None) -> Tensor:
+    def forward(self, ids: Tensor, cache: KVCache | None = None) -> Tensor:
         check_tokens(ids, self.embed.tokens.num_embeddings)
         x, mask = embed_next(self.embed, ids, cache)
         return self.output(self.decoder(x, None, mask, None, cache))
 
     def step(self, ids: Tensor, cache: KVCache) -> Tensor:
-        """Logits after the next tokens, ids [B, T], which the cache then has."""
+        """Logits after each of the next tokens ids [B, T], which are added to the cache."""
         return self(ids, cache)
 
 
 class Classifier(nn.Module):
-    """An encoder, one vector for the whole text, logits of classes: ids [B, T] of lengths [B] to [B, num_classes].
+    """An encoder, one vector for the text, logits: ids [B, T] of lengths [B] to [B, num_classes].
 
-    pooling: "cls" takes the first token's vector, so a token that stands for the whole is put in
-    front of each row; "mean" takes the mean over the real tokens. Source: Devlin et al. 2019 (BERT).
+    pooling: "cls" takes the first token's vector, so each row has to begin with a token that stands for the
+    whole text; "mean" takes the mean over the real tokens. Source: Devlin et al. 2019 (BERT).
     Raises ValueError for another pooling or norm, and for ids or lengths that do not fit.
     """
 
-    def __init__(self, vocab_size: int, num_classes: int, d_model: int = 64, num_heads: int = 4, d_ff: int = 128,
-                 num_layers: int = 1, dropout: float = 0.1, norm: str = "pre", pooling: str = "cls"):
+    def __init__(self, vocab_size: int, num_classes: int, d_model: int = 64, num_heads: int = 4,
+                 d_ff: int = 128, num_layers: int = 1, dropout: float = 0.1, norm: str = "pre",
+                 pooling: str = "cls"):
         super().__init__()
         if pooling not in ("cls", "mean"):
             raise ValueError(f'pooling={pooling!r}: it needs to be "cls" or "mean"')
@@ -247,13 +250,13 @@ class Classifier(nn.Module):
 
 
 def mean_pool(x: Tensor, mask: Tensor) -> Tensor:
-    """The mean of x [B, T, d_model] over the tokens that the mask [B, 1, T] shows: [B, d_model]."""
+    """The mean of x [B, T, d_model] over the tokens where the mask [B, 1, T] is True: [B, d_model]."""
     real = mask.mT                                                         # [B, T, 1]
     return (x * real).sum(1) / real.sum(1)
 
 
 def embed_next(embed: Embedding, ids: Tensor, cache: KVCache | None):
-    """Vectors of ids [B, T] that follow those a cache has, and the causal mask [T, so far]; the cache counts them."""
+    """Vectors of the next ids [B, T] and their causal mask [T, tokens so far]; the cache counts them."""
     T, before = ids.shape[1], cache.length if cache else 0
     if cache:
         cache.length += T

@@ -1,0 +1,1 @@
+"""Data sets: `load_...` gives what ships with the course, files of your own, or published archives."""

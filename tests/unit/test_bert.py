@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.testing import assert_close
 
-from helpers.bert import Bert, BertClassifier, BertEmbedding, BertForPretraining, BertTagger, MaskedLMHead, best_span
+from helpers.bert import Bert, BertClassifier, BertEmbedding, BertForPretraining, BertTagger, MaskedLMHead, best_span, set_eps
 from helpers.hooks import record
 from helpers.pretrained.format import load_bert
 from reference import SIZES, batch, reference, transformers
@@ -62,32 +62,32 @@ def test_both_heads_are_theirs(twin, sizes, std):
     theirs = reference("BertForPreTraining", sizes, std)
     model, (ids, lengths, segments, mask) = twin(theirs), batch(sizes)
     said, every = they_say(theirs, ids, segments, mask), torch.arange(ids.shape[1]).expand_as(ids)
-    words, following = model(ids, lengths, segments, every)
-    same_where_real(words, said.prediction_logits, mask)
-    assert_close(following.flip(1), said.seq_relationship_logits, atol=1e-5, rtol=0)      # their column 0 is "it follows"
+    mlm, nsp = model(ids, lengths, segments, every)
+    same_where_real(mlm, said.prediction_logits, mask)
+    assert_close(nsp.flip(1), said.seq_relationship_logits, atol=1e-5, rtol=0)      # their column 0 is "it follows"
     positions = torch.stack([torch.randperm(n)[:1].repeat(3) for n in lengths.tolist()])
-    words, _ = model(ids, lengths, segments, positions)
-    assert_close(words, said.prediction_logits[torch.arange(len(ids)).unsqueeze(1), positions], atol=1e-5, rtol=0)
+    mlm, _ = model(ids, lengths, segments, positions)
+    assert_close(mlm, said.prediction_logits[torch.arange(len(ids)).unsqueeze(1), positions], atol=1e-5, rtol=0)
 
 
 def test_a_second_text_that_follows_is_their_label_0(twin):
     theirs = reference("BertForNextSentencePrediction")
     model, (ids, lengths, segments, mask) = twin(theirs), batch(SIZES[1])
-    words, following = model(ids, lengths, segments, torch.zeros(4, 1, dtype=torch.long))
-    assert words is None
+    mlm, nsp = model(ids, lengths, segments, torch.zeros(4, 1, dtype=torch.long))
+    assert mlm is None
     follows = torch.ones(4, dtype=torch.long)
     said = they_say(theirs, ids, segments, mask, labels=1 - follows)
-    assert_close(nn.functional.cross_entropy(following, follows), said.loss, atol=1e-5, rtol=0)
+    assert_close(nn.functional.cross_entropy(nsp, follows), said.loss, atol=1e-5, rtol=0)
 
 
 def test_the_head_for_words_alone_needs_no_pooler(twin):
     theirs = reference("BertForMaskedLM")
     model, (ids, lengths, segments, mask) = twin(theirs), batch(SIZES[1])
-    words, following = model(ids, lengths, segments, torch.arange(ids.shape[1]).expand_as(ids))
-    same_where_real(words, they_say(theirs, ids, segments, mask).logits, mask)
-    assert following is None and model.bert.pooler is None
+    mlm, nsp = model(ids, lengths, segments, torch.arange(ids.shape[1]).expand_as(ids))
+    same_where_real(mlm, they_say(theirs, ids, segments, mask).logits, mask)
+    assert nsp is None and model.bert.pooler is None
     with pytest.raises(ValueError, match="no pooler"):
-        model.bert.pool(words)
+        model.bert.pool(mlm)
 
 
 @pytest.mark.parametrize(("kind", "head", "ours"), [
@@ -110,14 +110,14 @@ def test_the_task_heads_are_theirs(twin, kind, head, ours):
 
 
 def test_the_gradients_are_theirs(twin):
-    """Of the losses that train both: so the tied weight learns from its two places."""
+    """Of the losses that train both: so the tied weight learns from its two uses."""
     theirs = reference("BertForPreTraining")
     model, (ids, lengths, segments, mask) = twin(theirs), batch(SIZES[1])
     goal, is_next = torch.randint(101, ids.shape), torch.tensor([0, 1, 1, 0])
     theirs(input_ids=ids, token_type_ids=segments, attention_mask=mask.long(), labels=goal.masked_fill(~mask, -100),
            next_sentence_label=1 - is_next).loss.backward()
-    words, following = model(ids, lengths, segments, torch.arange(ids.shape[1]).expand_as(ids))
-    (nn.functional.cross_entropy(words[mask], goal[mask]) + nn.functional.cross_entropy(following, is_next)).backward()
+    mlm, nsp = model(ids, lengths, segments, torch.arange(ids.shape[1]).expand_as(ids))
+    (nn.functional.cross_entropy(mlm[mask], goal[mask]) + nn.functional.cross_entropy(nsp, is_next)).backward()
     for ours, their in [(model.bert.embed.tokens, theirs.bert.embeddings.word_embeddings),
                         (model.bert.pooler, theirs.bert.pooler.dense),
                         (model.bert.embed.segments, theirs.bert.embeddings.token_type_embeddings),
@@ -175,19 +175,41 @@ def test_the_words_score_themselves_and_eps_is_berts():
         assert {norm.eps for norm in whole.modules() if isinstance(norm, nn.LayerNorm)} == {1e-12}
 
 
-@pytest.mark.parametrize(("act", "words"), [
+@pytest.mark.parametrize("wrap", [BertForPretraining, lambda bert: BertClassifier(bert, 2), lambda bert: BertTagger(bert, 2)])
+def test_a_wrapped_bert_keeps_its_eps(wrap):
+    bert = Bert(20, 8, 2, 12, 1, 6)
+    set_eps(bert, 1e-3)
+    assert {norm.eps for norm in wrap(bert).modules() if isinstance(norm, nn.LayerNorm)} == {1e-3}
+
+
+@pytest.mark.parametrize(("positions", "message"), [
+    ([[0, 3], [1, 1]], "positions from 0 to 3: this text has 0 to 2"),
+    ([[0, -1], [1, 1]], "positions from -1 to 1: this text has 0 to 2"),
+    ([[0, 1]], r"positions of shape \[1, 2\] .* they need to be torch.int64, \[2, P\]"),
+    ([[0], [1], [2]], r"positions of shape \[3, 1\]"),
+    ([0, 1], r"positions of shape \[2\]"),
+    ([[0.0, 1.0], [1.0, 1.0]], "dtype torch.float32"),
+])
+def test_positions_beyond_the_text_are_refused_and_do_not_wrap_round(positions, message):
+    ids, lengths = torch.full((2, 3), 5), torch.tensor([3, 2])
+    with pytest.raises(ValueError, match=message):
+        small()(ids, lengths, torch.zeros_like(ids), torch.tensor(positions))
+
+
+@pytest.mark.parametrize(("act", "message"), [
     (lambda m: m.bert(torch.tensor([[20]]), torch.tensor([1])), "ids from 20 to 20: the table has rows for 0 to 19"),
-    (lambda m: m.bert(torch.zeros(1, 7, dtype=torch.long), torch.tensor([7])), "places 0 to 6: this table has rows for 0 to 5"),
+    (lambda m: m.bert(torch.zeros(1, 7, dtype=torch.long), torch.tensor([7])), "positions 0 to 6: this table has rows for 0 to 5"),
     (lambda m: m.bert(torch.tensor([[2, 3]]), torch.tensor([2]), torch.tensor([[0, 2]])), "segments from 0 to 2: .* for 0 to 1"),
     (lambda m: m.bert(torch.tensor([[2, 3]]), torch.tensor([2]), torch.tensor([[0, -1]])), "segments from -1 to 0"),
-    (lambda m: m.bert(torch.tensor([[2, 3]]), torch.tensor([2]), torch.tensor([0, 1])), r"segments of shape \[2\] for .* \[1, 2\]"),
+    (lambda m: m.bert(torch.tensor([[2, 3]]), torch.tensor([2]), torch.tensor([0, 1])), r"segments of shape \[2\] .* \[1, 2\]"),
+    (lambda m: m.bert(torch.tensor([[2, 3]]), torch.tensor([2]), torch.tensor([[0.0, 1.0]])), "segments of .* dtype torch.float32"),
     (lambda m: m.bert(torch.tensor([[2, 3]]), torch.tensor([3])), "lengths"),
     (lambda m: m.bert(torch.tensor([[2, 3]]), torch.tensor([0])), "lengths"),
     (lambda m: Bert(20, 10, 4), "d_model=10 does not divide into num_heads=4"),
     (lambda m: Bert(20, 8, 2, norm="both"), "norm='both'"),
 ])
-def test_what_does_not_fit_is_refused(act, words):
-    with pytest.raises(ValueError, match=words):
+def test_what_does_not_fit_is_refused(act, message):
+    with pytest.raises(ValueError, match=message):
         act(small())
 
 
@@ -198,10 +220,10 @@ def test_pre_norm_by_argument():
 
 
 def test_the_acceptance_shapes():
-    """Two rows of eight; positions [[1, 5, 2], [6, 1, 5]] of 10,000 words; two scores for each pair."""
-    words = nn.Embedding(10_000, 16)
+    """Two rows of eight; positions [[1, 5, 2], [6, 1, 5]] of 10,000 tokens; two logits for each pair."""
+    tokens = nn.Embedding(10_000, 16)
     x, positions = torch.randn(2, 8, 16), torch.tensor([[1, 5, 2], [6, 1, 5]])
-    head = MaskedLMHead(words)
+    head = MaskedLMHead(tokens)
     assert head(x, positions).shape == (2, 3, 10_000)
     assert_close(head(x, positions)[1, 0], head(x[1:], torch.tensor([[6]]))[0, 0])
     embed = BertEmbedding(10_000, 16, 8)
@@ -223,14 +245,14 @@ def test_the_best_span_is_the_best_of_all(data):
     assert best_span(torch.tensor(scores, dtype=torch.float64), torch.tensor(allowed), most) == best
 
 
-@pytest.mark.parametrize(("scores", "allowed", "most", "words"), [
+@pytest.mark.parametrize(("scores", "allowed", "most", "message"), [
     (torch.zeros(3, 2), torch.zeros(3, dtype=torch.bool), None, "0 of 3 tokens allowed"),
-    (torch.zeros(3, 3), torch.ones(3, dtype=torch.bool), None, r"scores \[3, 3\]"),
-    (torch.zeros(1, 3, 2), torch.ones(3, dtype=torch.bool), None, r"scores \[1, 3, 2\]"),
-    (torch.zeros(3, 2), torch.ones(2, dtype=torch.bool), None, r"scores \[3, 2\], 2 of 2"),
+    (torch.zeros(3, 3), torch.ones(3, dtype=torch.bool), None, r"logits \[3, 3\]"),
+    (torch.zeros(1, 3, 2), torch.ones(3, dtype=torch.bool), None, r"logits \[1, 3, 2\]"),
+    (torch.zeros(3, 2), torch.ones(2, dtype=torch.bool), None, r"logits \[3, 2\], 2 of 2"),
     (torch.zeros(3, 2), torch.ones(3, dtype=torch.bool), 0, "max_len=0"),
     (torch.zeros(3, 2), torch.ones(3, dtype=torch.bool), -1, "max_len=-1"),
 ])
-def test_a_span_that_cannot_be_is_refused(scores, allowed, most, words):
-    with pytest.raises(ValueError, match=words):
+def test_a_span_that_cannot_be_is_refused(scores, allowed, most, message):
+    with pytest.raises(ValueError, match=message):
         best_span(scores, allowed, most)

@@ -8,10 +8,10 @@ from torch import nn
 from torch.testing import assert_close
 
 from helpers.hooks import record
-from helpers.masks import source_mask
+from helpers.masks import padding_mask
 from helpers.text import Vocab, labelled_batches, pad
 from helpers.training import train
-from helpers.transformer import Classifier, mean_over_words
+from helpers.transformer import Classifier, mean_pool
 from test_transformer import share_weights, twins_of_stack
 
 quick = settings(max_examples=20, deadline=None, derandomize=True)
@@ -21,7 +21,7 @@ poolings = pytest.mark.parametrize("pooling", ["cls", "mean"])
 @poolings
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_its_scores_are_those_of_torchs_encoder(pooling, norm):
+def test_its_logits_are_those_of_torchs_encoder(pooling, norm):
     torch.manual_seed(0)
     ours = Classifier(30, 3, 16, 2, 24, num_layers=2, dropout=0.0, norm=norm, pooling=pooling)
     layer = nn.TransformerEncoderLayer(16, 2, 24, dropout=0.0, batch_first=True, norm_first=norm == "pre")
@@ -35,7 +35,7 @@ def test_its_scores_are_those_of_torchs_encoder(pooling, norm):
 
 @quick
 @given(st.lists(st.lists(st.integers(4, 19), min_size=1, max_size=9), min_size=1, max_size=5), st.sampled_from(["cls", "mean"]))
-def test_a_sentence_has_the_same_scores_alone_and_in_any_batch(sentences, pooling):
+def test_a_sentence_has_the_same_logits_alone_and_in_any_batch(sentences, pooling):
     torch.manual_seed(0)
     model = Classifier(20, 3, 8, 2, 16, num_layers=2, pooling=pooling).eval()
     together = model(*pad(sentences))
@@ -54,17 +54,17 @@ def test_what_is_behind_the_length_is_not_read(pooling):
     assert torch.equal(model(ids, lengths), model(other, lengths))
 
 
-def test_the_mean_is_over_real_words():
+def test_the_mean_is_over_real_tokens():
     x = torch.tensor([[[1.0, 2.0], [3.0, 4.0], [9.0, 9.0]], [[1.0, 0.0], [9.0, 9.0], [9.0, 9.0]]])
-    mask = source_mask(torch.zeros(2, 3, dtype=torch.long), torch.tensor([2, 1]))
-    assert mean_over_words(x, mask).tolist() == [[2.0, 3.0], [1.0, 0.0]]
+    mask = padding_mask(torch.tensor([2, 1]), 3)
+    assert mean_pool(x, mask).tolist() == [[2.0, 3.0], [1.0, 0.0]]
 
 
 def test_each_pooling_reads_what_it_says():
     torch.manual_seed(0)
     model = Classifier(20, 3, 8, 2, 16).eval()
     ids, lengths = torch.tensor([[4, 5, 6]]), torch.tensor([3])
-    x = model.encoder(model.embed(ids), source_mask(ids, lengths))
+    x = model.encoder(model.embed(ids), padding_mask(lengths, ids.shape[1]))
     assert_close(model(ids, lengths), model.output(x[:, 0]))
     model.pooling = "mean"
     assert_close(model(ids, lengths), model.output(x.mean(1)))
@@ -78,7 +78,7 @@ def test_order_counts_unlike_in_a_bag(pooling):
     assert (one - other).abs().max() > 1e-4
 
 
-def test_it_learns_from_labelled_batches_and_its_attention_can_be_watched():
+def test_it_learns_from_labelled_batches_and_its_attention_can_be_recorded():
     torch.manual_seed(0)
     vocab = Vocab([["<cls>", "good", "bad", "film", "a"]])
     examples = [(vocab.encode(["<cls>", "a", word, "film"][:n] + [word]), int(word == "good"))

@@ -130,7 +130,7 @@ def test_masks_live_where_they_are_asked_to():
     (torch.tensor([2, 6]), 5, ValueError, r"lengths \[2, 6\]: each needs to be from 0 to T_k=5"),
     (torch.tensor([-1, 3]), 5, ValueError, "from 0 to T_k=5"),
     (torch.tensor([[1, 2], [3, 9]]), 5, ValueError, "from 0 to T_k=5"),
-    (torch.tensor([2.0, 3.0]), 5, TypeError, "lengths is torch.float32: .*whole numbers"),
+    (torch.tensor([2.0, 3.0]), 5, TypeError, "lengths is torch.float32: .*integers"),
     (torch.tensor([True, False]), 5, TypeError, "lengths is torch.bool"),
     ([2, 3], 5, TypeError, "lengths is list"),
     (3, 5, TypeError, "lengths is int"),

@@ -1,4 +1,4 @@
-"""Four ways to tell attention where a word stands: what each promises."""
+"""Four ways to tell attention the position of a token: what each promises."""
 import math
 
 import pytest
@@ -15,22 +15,22 @@ X = torch.randn(2, 7, 6, generator=torch.Generator().manual_seed(0))
 @pytest.mark.parametrize(("d", "base"), [(2, 10_000.0), (8, 10_000.0), (6, 50.0)])
 def test_sinusoids_are_the_papers(d, base):
     table = sinusoids(5, d, base=base)
-    for place in range(5):
+    for position in range(5):
         for i in range(d // 2):
-            angle = place / base ** (2 * i / d)
-            assert_close(table[place, 2 * i:2 * i + 2], torch.tensor([math.sin(angle), math.cos(angle)]))
+            angle = position / base ** (2 * i / d)
+            assert_close(table[position, 2 * i:2 * i + 2], torch.tensor([math.sin(angle), math.cos(angle)]))
 
 
 def test_an_offset_moves_along():
     assert_close(sinusoids(12, 8)[5:], sinusoids(7, 8, offset=5))
     assert_close(rotate(torch.cat([X, X], 1))[:, 7:], rotate(X, offset=7))
-    assert_close(SinusoidalPositions()(X, offset=3), X + sinusoids(7, 6, offset=3))
+    assert_close(SinusoidalPositions(6)(X, offset=3), X + sinusoids(7, 6, offset=3))
     learned = LearnedPositions(10, 6)
     assert_close(learned(X, offset=3), X + learned.table[3:])
 
 
 @pytest.mark.parametrize("delta", [1, 3, 10])
-def test_one_rotation_takes_every_place_to_the_one_delta_further(delta):
+def test_one_rotation_takes_every_position_to_the_one_delta_further(delta):
     table, angles = sinusoids(30, 8), delta * 10_000.0 ** (-torch.arange(0, 8, 2) / 8)
     turn = torch.block_diag(*[torch.tensor([[a.cos(), a.sin()], [-a.sin(), a.cos()]]) for a in angles])
     assert_close(table[:-delta] @ turn.mT, table[delta:], atol=1e-5, rtol=0)
@@ -47,8 +47,28 @@ def test_turned_dot_products_depend_on_distance_alone():
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_the_dtype_stays(dtype):
-    for place in (SinusoidalPositions(), LearnedPositions(9, 6).to(dtype), rotate):
-        assert place(X.to(dtype)).dtype == dtype
+    for positions in (SinusoidalPositions(6), LearnedPositions(9, 6).to(dtype), rotate):
+        assert positions(X.to(dtype)).dtype == dtype
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.uint8, torch.bool])
+def test_integers_are_refused_and_not_truncated(dtype):
+    x = torch.ones(2, 3, 6, dtype=dtype)
+    for positions in (SinusoidalPositions(6), rotate):
+        with pytest.raises(TypeError, match=f"x is {dtype}: it needs to be floating point"):
+            positions(x)
+
+
+def test_the_table_is_a_buffer_that_is_not_saved():
+    positions = SinusoidalPositions(6, max_len=5)
+    assert positions.state_dict() == {} and list(positions.parameters()) == []
+    assert [tuple(table.shape) for table in positions.to("meta").buffers()] == [(5, 6)]
+    assert positions(X.to("meta")).is_meta
+
+
+@pytest.mark.parametrize("offset", [-3, 0, 2, 4, 9])
+def test_positions_beyond_the_table_are_computed(offset):
+    assert_close(SinusoidalPositions(6, max_len=5)(X, offset), X + sinusoids(7, 6, offset))
 
 
 def test_alibi_falls_with_distance_and_is_aligned_to_the_last_key():
@@ -58,12 +78,18 @@ def test_alibi_falls_with_distance_and_is_aligned_to_the_last_key():
     assert_close(alibi_bias(8, 2, 6), bias[:, 4:])
 
 
+@pytest.mark.parametrize("T_q, T_k", [(1, 1), (2, 5), (4, 2), (5, 1)])
+def test_alibi_equals_a_slow_loop(T_q, T_k):
+    expected = [[[-2.0 ** (-8 * (h + 1) / 4) * abs(i + T_k - T_q - j) for j in range(T_k)] for i in range(T_q)] for h in range(4)]
+    assert_close(alibi_bias(4, T_q, T_k), torch.tensor(expected))
+
+
 @pytest.mark.parametrize(("act", "message"), [
     (lambda: sinusoids(4, 5), "d=5: sines and cosines come in pairs"),
     (lambda: rotate(torch.ones(3, 7)), "d=7"),
-    (lambda: LearnedPositions(6, 6)(X), "places 0 to 6: this table has rows for 0 to 5"),
-    (lambda: LearnedPositions(9, 6)(X, offset=-1), "places -1 to 5"),
-    (lambda: LearnedPositions(9, 6)(X, offset=3), "places 3 to 9: this table has rows for 0 to 8"),
+    (lambda: LearnedPositions(6, 6)(X), "positions 0 to 6: this table has rows for 0 to 5"),
+    (lambda: LearnedPositions(9, 6)(X, offset=-1), "positions -1 to 5"),
+    (lambda: LearnedPositions(9, 6)(X, offset=3), "positions 3 to 9: this table has rows for 0 to 8"),
 ])
 def test_what_does_not_fit_is_refused(act, message):
     with pytest.raises(ValueError, match=message):
@@ -71,7 +97,7 @@ def test_what_does_not_fit_is_refused(act, message):
 
 
 @pytest.mark.parametrize("base", [20.0, 10_000.0])
-def test_two_heads_can_begin_beside_each_place(base):
+def test_two_heads_can_begin_beside_each_position(base):
     attention, x = MultiHeadAttention(64, 4), sinusoids(12, 64, base=base)[None]
     before = attention.q_proj.weight[32:].clone()
     look_beside(attention, sinusoids(512, 64, base=base)[:, :16])
@@ -83,6 +109,6 @@ def test_two_heads_can_begin_beside_each_place(base):
 
 
 @pytest.mark.parametrize(("heads", "waves"), [(1, (512, 64)), (4, (512, 15)), (4, (512,))])
-def test_heads_beside_each_place_need_two_heads_and_their_waves(heads, waves):
+def test_heads_beside_each_position_need_two_heads_and_their_waves(heads, waves):
     with pytest.raises(ValueError, match=f"{heads} heads of {64 // heads} numbers, waves"):
         look_beside(MultiHeadAttention(64, heads), torch.randn(waves))

@@ -1,13 +1,13 @@
 """The published all-MiniLM-L6-v2 in our classes is the reference's, piece by piece; and what lesson 15 computes from it."""
 import ast
-import math
 
 import pytest
 import torch
 import torch.nn.functional as F
 
-from helpers.hooks import head_names, head_scores, maps_of, record, sentence_vectors
-from helpers.masks import source_mask
+from helpers.bert import sentence_vectors
+from helpers.hooks import maps_of, record
+from helpers.masks import padding_mask
 from helpers.pretrained.download import fetch_bert
 from helpers.pretrained.format import load_bert, load_tokenizer
 from helpers.text import pad
@@ -49,15 +49,15 @@ def theirs(folder):
 def test_layers_pooled_output_and_all_maps_are_the_references(ours, theirs, tokenizer):
     ids, lengths = pad([found.ids for found in tokenizer.encode_batch(SENTENCES)])
     assert len(SENTENCES) >= 20 and len(set(lengths.tolist())) >= 15 and lengths.max() > 100
-    real = source_mask(ids, lengths)[:, 0]                                             # [B, T]
+    real = padding_mask(lengths, ids.shape[1])[:, 0]                                             # [B, T]
     with torch.no_grad(), record(ours) as seen:
         layers = [ours.embed(ids, torch.zeros_like(ids))]
         for layer in ours.encoder.layers:
-            layers.append(layer(layers[-1], source_mask(ids, lengths)))
+            layers.append(layer(layers[-1], padding_mask(lengths, ids.shape[1])))
         pooled = ours.pool(layers[-1])
     with torch.no_grad():
         expected = theirs(ids, real.long(), output_hidden_states=True, output_attentions=True)
-        assert torch.allclose(ours(ids, lengths)[real], expected.last_hidden_state[real], atol=1e-5, rtol=0)   # unwatched
+        assert torch.allclose(ours(ids, lengths)[real], expected.last_hidden_state[real], atol=1e-5, rtol=0)   # not recorded
     assert len(expected.hidden_states) == 7 and len(seen) == len(expected.attentions) == 6
     for mine, yours in zip(layers, expected.hidden_states, strict=True):
         assert torch.allclose(mine[real], yours[real], atol=1e-5, rtol=0)
@@ -77,17 +77,15 @@ def test_sentence_vectors_are_normalised_means_over_the_real_pieces(ours, theirs
 
 
 @pytest.mark.parametrize("text", ODD + SENTENCES, ids=repr)
-def test_the_tokenizer_is_the_references(folder, tokenizer, text):
-    reference = reference_tokenizer(folder)
+def test_the_tokenizer_is_the_references(reference_tokenizer, tokenizer, text):
     for texts in ((text,), (text, "and more")):
-        mine, expected = tokenizer.encode(*texts), reference(*texts)
+        mine, expected = tokenizer.encode(*texts), reference_tokenizer(*texts)
         assert (mine.ids, mine.type_ids) == (expected["input_ids"], expected["token_type_ids"])
 
 
-def reference_tokenizer(folder, made={}):  # noqa: B006
-    if folder not in made:
-        made[folder] = transformers.BertTokenizerFast.from_pretrained(folder)
-    return made[folder]
+@pytest.fixture(scope="module")
+def reference_tokenizer(folder):
+    return transformers.BertTokenizerFast.from_pretrained(folder)
 
 
 def test_the_numbers_that_the_lesson_compares_with_are_the_references(theirs, tokenizer):
@@ -100,39 +98,6 @@ def test_the_numbers_that_the_lesson_compares_with_are_the_references(theirs, to
         layers = theirs(torch.tensor([tokenizer.encode(found["sentence"]).ids]), output_hidden_states=True).hidden_states
     numbers = torch.stack([layer[0, 2, :3] for layer in layers])
     assert torch.allclose(numbers, torch.tensor(found["published_numbers"]), atol=6e-5, rtol=0)
-
-
-TOKENS = ["[CLS]", "a", "b", "a", "[SEP]"]
-LOOKS = {                                                    # maps of which every score is known
-    "previous": torch.eye(5).roll(-1, 1), "next": torch.eye(5).roll(1, 1), "same": torch.eye(5)[[0, 3, 0, 1, 0]],
-    "[SEP]": torch.eye(5)[[4] * 5], "[CLS]": torch.eye(5)[[0] * 5], "broad": torch.full((5, 5), 0.2),
-}
-
-
-@pytest.mark.parametrize("kind", LOOKS)
-def test_a_head_of_one_kind_has_its_score_and_its_name(kind):
-    scores = head_scores(LOOKS[kind], TOKENS)
-    assert scores[kind].item() == pytest.approx(1)
-    many = {name: score.expand(2, 3) for name, score in head_scores(LOOKS[kind] * 0.999 + 0.001 / 5, TOKENS).items()}
-    assert head_names(many) == [[kind] * 3] * 2
-
-
-def test_a_name_is_for_what_a_head_does_with_the_weight_that_is_not_on_cls():
-    scores = {kind: torch.zeros(1, 5) for kind in LOOKS}
-    scores["[CLS]"] = torch.tensor([[0.75, 0.75, 0.35, 0.1, 0.1]])
-    scores["next"] = torch.tensor([[0.15, 0.05, 0.1, 0.1, 0.1]])           # 0.6, 0.2, ... of the rest
-    scores["broad"] = torch.tensor([[0.9, 0.9, 0.9, 0.9, 0.5]])
-    assert head_names(scores) == [["next", "[CLS]", "broad", "broad", ""]]
-    assert head_names(scores, least=0.8) == [["broad", "broad", "broad", "broad", ""]]
-
-
-def test_scores_by_hand():
-    weights = torch.tensor([[9, 9, 9, 9], [5, 0, 2, 3], [4, 6, 0, 0], [9, 9, 9, 9.0]]) / 10
-    scores = head_scores(weights.expand(2, 4, 4), ["[CLS]", "a", "b", "[SEP]"])
-    entropy = -sum(p * math.log(p) for p in (0.5, 0.2, 0.3, 0.4, 0.6)) / 2 / math.log(4)
-    for kind, wanted in (("previous", 0.6), ("next", 0.2), ("[SEP]", 0.15), ("[CLS]", 0.45), ("broad", entropy)):
-        assert torch.allclose(scores[kind], torch.tensor([wanted, wanted])), kind
-    assert scores["same"].isnan().all()
 
 
 def test_the_maps_are_those_of_the_reference_for_a_pair(ours, theirs, tokenizer):

@@ -1,6 +1,7 @@
 """Recurrent encoder and decoder: against slow loops over the papers' formulas, one sentence at a time."""
 import pytest
 import torch
+from torch import nn
 from torch.testing import assert_close
 
 from helpers.hooks import record
@@ -27,7 +28,7 @@ def lstm(weights, x, state):
 
 
 def step(kind, rnn, x, states):
-    """The output of all layers for one word x [d], and their new states."""
+    """The output of all layers for one token x [d], and their new states."""
     new = []
     for weights, state in zip(rnn.all_weights, states):
         new.append(gru(weights, x, state) if kind == "gru" else lstm(weights, x, state))
@@ -35,34 +36,34 @@ def step(kind, rnn, x, states):
     return x, new
 
 
-def read(kind, weights, words):
-    """One layer in one direction: the output at every word, and the last state."""
+def read(kind, weights, tokens):
+    """One layer in one direction: the output at every token, and the last state."""
     zeros = torch.zeros(weights[1].shape[1])
     state, outputs = zeros if kind == "gru" else (zeros, zeros), []
-    for x in words:
+    for x in tokens:
         state = gru(weights, x, state) if kind == "gru" else lstm(weights, x, state)
         outputs.append(state if kind == "gru" else state[0])
     return outputs, state
 
 
-def read_both_ways(kind, rnn, words):
-    """All layers: the outputs of the last at every word, and the states of all."""
+def read_in_both_directions(kind, rnn, tokens):
+    """All layers: the outputs of the last at every token, and the states of all."""
     states = []
     for forward, backward in zip(rnn.all_weights[0::2], rnn.all_weights[1::2]):
-        ahead, first = read(kind, forward, words)
-        back, second = read(kind, backward, words[::-1])
-        words = [torch.cat(both) for both in zip(ahead, back[::-1])]
+        ahead, first = read(kind, forward, tokens)
+        back, second = read(kind, backward, tokens[::-1])
+        tokens = [torch.cat(both) for both in zip(ahead, back[::-1])]
         states.append(torch.cat([first, second]) if kind == "gru" else tuple(map(torch.cat, zip(first, second))))
-    return words, states
+    return tokens, states
 
 
 def slow(model, kind, attention, src, tgt):
     """Scores and weights for one sentence without padding, src [T_src] and tgt [T]: Bahdanau et al. 2015, section 3."""
     decoder = model.decoder
-    memory, states = read_both_ways(kind, model.encoder.rnn, [model.encoder.embed.weight[word] for word in src])
+    memory, states = read_in_both_directions(kind, model.encoder.rnn, [model.encoder.embed.weight[token] for token in src])
     start = states[-1] if kind == "gru" else states[-1][0]
-    query, scores, maps = start, [], []
-    for word in tgt:
+    query, logits, maps = start, [], []
+    for token in tgt:
         context = start
         if attention:
             a = decoder.attention
@@ -70,9 +71,9 @@ def slow(model, kind, attention, src, tgt):
             alpha = e.exp() / e.exp().sum()
             context = sum(weight * h for weight, h in zip(alpha, memory))
             maps.append(alpha)
-        query, states = step(kind, decoder.rnn, torch.cat([decoder.embed.weight[word], context]), states)
-        scores.append(decoder.output.weight @ query + decoder.output.bias)
-    return torch.stack(scores), maps
+        query, states = step(kind, decoder.rnn, torch.cat([decoder.embed.weight[token], context]), states)
+        logits.append(decoder.output.weight @ query + decoder.output.bias)
+    return torch.stack(logits), maps
 
 
 @variants
@@ -83,16 +84,49 @@ def test_it_equals_a_slow_loop_over_the_formulas(kind, layers, attention):
     src, tgt = torch.randint(0, 11, (3, 5)), torch.randint(0, 13, (3, 4))
     if attention:
         with record(model) as seen:
-            scores = model(src, lengths, tgt)
+            logits = model(src, lengths, tgt)
         weights = torch.cat(seen["decoder.attention.attention_weights"], 1)             # [B, T, T_src], of one step each
         assert (weights[torch.arange(5).expand(3, 4, 5) >= lengths.view(3, 1, 1)] == 0).all()
     else:
-        scores = model(src, lengths, tgt)
+        logits = model(src, lengths, tgt)
     for b, n in enumerate(lengths.tolist()):
         expected, maps = slow(model, kind, attention, src[b, :n], tgt[b])
-        assert_close(scores[b], expected, atol=1e-6, rtol=0)
+        assert_close(logits[b], expected, atol=1e-6, rtol=0)
         if attention:
             assert_close(weights[b, :, :n], torch.stack(maps), atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("kind", ["gru", "lstm"])
+@pytest.mark.parametrize("bidirectional", [True, False])
+def test_the_networks_are_torchs(kind, bidirectional):
+    """Rows of full length, embeddings of another size than the state; the decoder without attention."""
+    torch.manual_seed(0)
+    model = Seq2Seq(11, 13, 6, 2, kind, attention=False, dropout=0.5, d_embed=5, bidirectional=bidirectional).eval()
+    src, tgt = torch.randint(0, 11, (3, 4)), torch.randint(0, 13, (3, 7))
+    Network = {"gru": nn.GRU, "lstm": nn.LSTM}[kind]
+    reader = Network(5, 3 if bidirectional else 6, 2, batch_first=True, bidirectional=bidirectional)
+    writer = Network(5 + 6, 6, 2, batch_first=True)
+    reader.load_state_dict(model.encoder.rnn.state_dict())
+    writer.load_state_dict(model.decoder.rnn.state_dict())
+    _, state = reader(model.encoder.embed.weight[src])
+    states = state if kind == "lstm" else (state,)
+    if bidirectional:                                                # [layers, directions, B, 3] to [layers, B, 6]
+        states = tuple(h.view(2, 2, 3, 3).transpose(1, 2).flatten(2) for h in states)
+    context = states[0][-1].unsqueeze(1).expand(3, 7, 6)
+    output, _ = writer(torch.cat([model.decoder.embed.weight[tgt], context], -1), states if kind == "lstm" else states[0])
+    assert_close(model(src, torch.full((3,), 4), tgt), model.decoder.output(output), atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("attention", [True, False])
+def test_dropout_is_on_embeddings_and_between_layers_in_training_only(attention):
+    torch.manual_seed(0)
+    model, ids, lengths = Seq2Seq(9, 9, 4, attention=attention, dropout=1.0), torch.full((2, 3), 5), torch.tensor([3, 2])
+    assert torch.equal(model(ids, lengths, ids), model(ids + 1, lengths, ids + 1))         # nothing is left of any token
+    for layers, dropout in ((1, 0.0), (2, 0.5)):
+        deep = Seq2Seq(9, 9, 4, layers, attention=attention, dropout=0.5)
+        assert [deep.encoder.rnn.dropout, deep.decoder.rnn.dropout] == [dropout, dropout]
+    model.eval()
+    assert not torch.allclose(model(ids, lengths, ids), model(ids + 1, lengths, ids + 1), atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["gru", "lstm"])
@@ -109,8 +143,8 @@ def test_the_encoder_reads_a_batch_as_it_reads_each_sentence_alone(kind, layers)
         for together, each in zip(state, alone_state) if kind == "lstm" else [(state, alone_state)]:
             assert_close(together[:, b], each[:, 0], atol=1e-6, rtol=0)
     h = state[0] if kind == "lstm" else state
-    assert_close(h[-1][:, :3], outputs[torch.arange(4), lengths - 1][:, :3])     # forwards, the last word is read last
-    assert_close(h[-1][:, 3:], outputs[:, 0, 3:])                                # backwards, the first word
+    assert_close(h[-1][:, :3], outputs[torch.arange(4), lengths - 1][:, :3])     # forwards, the last token is read last
+    assert_close(h[-1][:, 3:], outputs[:, 0, 3:])                                # backwards, the first token
 
 
 def test_an_odd_size_is_refused():
@@ -141,13 +175,14 @@ def test_the_query_of_an_lstm_is_its_state_and_not_its_cell():
 @variants
 def test_every_parameter_learns(kind, layers, attention):
     torch.manual_seed(0)
-    model = Seq2Seq(5, 6, 4, layers, kind, attention)
-    model(torch.randint(0, 5, (3, 4)), torch.tensor([4, 2, 3]), torch.randint(0, 6, (3, 5))).square().sum().backward()
-    assert all(p.grad.isfinite().all() and (p.grad != 0).any() for p in model.parameters())
+    for model in (Seq2Seq(5, 6, 4, layers, kind, attention),
+                  Seq2Seq(5, 6, 4, layers, kind, attention, dropout=0.2, d_embed=3, bidirectional=False)):
+        model(torch.randint(0, 5, (3, 4)), torch.tensor([4, 2, 3]), torch.randint(0, 6, (3, 5))).square().sum().backward()
+        assert all(p.grad.isfinite().all() and (p.grad != 0).any() for p in model.parameters())
 
 
-def test_without_attention_there_is_nothing_to_watch():
-    with pytest.raises(ValueError, match="nothing to watch"), record(Seq2Seq(5, 5, 4, attention=False)):
+def test_without_attention_there_is_nothing_to_record():
+    with pytest.raises(ValueError, match="nothing to record"), record(Seq2Seq(5, 5, 4, attention=False)):
         pass
 
 
@@ -160,13 +195,13 @@ MODEL, IDS, LENGTHS = Seq2Seq(9, 9, 4), torch.full((2, 3), 5), torch.tensor([3, 
     (lambda: RecurrentDecoder(9, 4, kind=None), ValueError, "kind=None"),
     (lambda: MODEL(IDS + 4, LENGTHS, IDS), ValueError, "ids from 9 to 9: the table has rows for 0 to 8"),
     (lambda: MODEL(IDS, LENGTHS, IDS - 6), ValueError, "ids from -1 to -1: the table has rows for 0 to 8"),
-    (lambda: MODEL(IDS.float(), LENGTHS, IDS), ValueError, "dtype torch.float32: they need to be whole numbers"),
+    (lambda: MODEL(IDS.float(), LENGTHS, IDS), ValueError, "dtype torch.float32: they need to be integers"),
     (lambda: MODEL(IDS[0], LENGTHS[:1], IDS[:1]), ValueError, r"ids of shape \[3\]"),
-    (lambda: MODEL(IDS, LENGTHS - 2, IDS), ValueError, r"lengths \[1, 0\]: src, \[2, 3\], needs one for each row, at least 1"),
+    (lambda: MODEL(IDS, LENGTHS - 2, IDS), ValueError, r"lengths \[1, 0\]: ids, \[2, 3\], need one for each row, at least 1"),
     (lambda: MODEL(IDS, LENGTHS + 1, IDS), ValueError, r"lengths \[4, 3\]: each needs to be from 0 to T_k=3"),
-    (lambda: MODEL(IDS, LENGTHS[:1], IDS), ValueError, r"lengths \[3\]: src, \[2, 3\], needs one for each row"),
-    (lambda: MODEL(IDS, IDS - 3, IDS), ValueError, r"lengths \[\[2, 2, 2\], \[2, 2, 2\]\]: src, "),
-    (lambda: MODEL(IDS, [3, 2], IDS), TypeError, "lengths is list: it needs to be a tensor of whole numbers"),
+    (lambda: MODEL(IDS, LENGTHS[:1], IDS), ValueError, r"lengths \[3\]: ids, \[2, 3\], need one for each row"),
+    (lambda: MODEL(IDS, IDS - 3, IDS), ValueError, r"lengths \[\[2, 2, 2\], \[2, 2, 2\]\]: ids, "),
+    (lambda: MODEL(IDS, [3, 2], IDS), TypeError, "lengths is list: it needs to be a tensor of integers"),
     (lambda: MODEL(IDS, LENGTHS.float(), IDS), TypeError, "lengths is torch.float32"),
 ])
 def test_what_does_not_fit_is_refused(act, error, message):

@@ -88,6 +88,12 @@ def test_unknown_words_and_the_end():
     assert vocab.decode([EOS, 4]) == vocab.decode([]) == []
 
 
+@pytest.mark.parametrize("unknown", [-1, -4, 6, 10**9])
+def test_ids_that_no_token_has_are_refused(unknown):
+    with pytest.raises(ValueError, match=f"id {unknown}: this vocabulary has the ids 0 to 5"):
+        Vocab([["a", "b"]]).decode(torch.tensor([4, unknown]))
+
+
 @quick
 @given(st.lists(st.lists(st.integers(0, 99), max_size=7), min_size=1, max_size=6))
 def test_pad_fills_up_and_says_how_long(sequences):

@@ -1,4 +1,4 @@
-"""The Transformer: torch's own layers and stacks, the paper's sizes, what can be watched, and what is refused."""
+"""The Transformer: torch's own layers and stacks, the paper's sizes, what can be recorded, and what is refused."""
 import math
 
 import pytest
@@ -11,7 +11,7 @@ from torch.testing import assert_close
 from helpers.hooks import record
 from helpers.masks import causal_mask, padding_mask
 from helpers.positions import sinusoids
-from helpers.transformer import GPT, DecoderLayer, Embedding, EncoderLayer, FeedForward, KVCache, Residual, Stack, Transformer
+from helpers.transformer import GPT, DecoderLayer, Embedding, EncoderLayer, FeedForward, Residual, Stack, Transformer
 
 quick = settings(max_examples=20, deadline=None, derandomize=True)
 norms = pytest.mark.parametrize("norm", ["pre", "post"])
@@ -109,7 +109,7 @@ def test_the_decoder_layer_is_torchs(case):
     twins = share_weights(theirs, ours, twins_of_layer)
     mask, causal = padding_mask(lengths, src.shape[1]), causal_mask(tgt.shape[1])
     output = theirs(tgt, src, tgt_mask=~causal, memory_key_padding_mask=~mask[:, 0])
-    assert_same(ours(tgt, causal, KVCache(src, mask)), output, [src, tgt], twins, PRECISION[src.dtype])
+    assert_same(ours(tgt, src, causal, mask), output, [src, tgt], twins, PRECISION[src.dtype])
 
 
 @quick
@@ -127,7 +127,7 @@ def test_the_stacks_are_torchs(case, num_layers):
     mask, causal = padding_mask(lengths, src.shape[1]), causal_mask(tgt.shape[1])
     output = their_decoder(tgt, their_encoder(src, src_key_padding_mask=~mask[:, 0]), tgt_mask=~causal,
                            memory_key_padding_mask=~mask[:, 0])
-    assert_same(decoder(tgt, causal, KVCache(encoder(src, mask), mask)), output, [src, tgt], twins, 5 * PRECISION[dtype])
+    assert_same(decoder(tgt, encoder(src, mask), causal, mask), output, [src, tgt], twins, 5 * PRECISION[dtype])
 
 
 def small(norm="pre", shared=False, num_layers=2, dropout=0.0):
@@ -136,7 +136,7 @@ def small(norm="pre", shared=False, num_layers=2, dropout=0.0):
 
 
 def batch():
-    """Sources of 1 to 5 words and the beginnings of their targets."""
+    """Sources of 1 to 5 tokens and the beginnings of their targets."""
     generator = torch.Generator().manual_seed(1)
     return torch.randint(4, 13, (3, 5), generator=generator), torch.tensor([5, 1, 3]), torch.randint(
         4, 13, (3, 4), generator=generator)
@@ -185,12 +185,12 @@ def test_the_base_model_is_what_comes_by_itself():
         assert count(GPT(1000)) == 2 * 1000 * 512 + 6 * (4 * 512 * 513 + 2 * 512 * 2048 + 2560 + 4 * 512) + 2 * 512
 
 
-def test_words_start_as_large_as_their_places():
+def test_token_vectors_start_as_large_as_their_positions():
     torch.manual_seed(0)
     embed, ids = Embedding(1000, 64), torch.arange(1000).view(10, 100)
-    words = embed(ids) - sinusoids(100, 64)
-    assert words.std().item() == pytest.approx(1, abs=0.02)
-    assert_close(embed(ids, offset=7), words + sinusoids(100, 64, 7), atol=1e-5, rtol=0)
+    vectors = embed(ids) - sinusoids(100, 64)
+    assert vectors.std().item() == pytest.approx(1, abs=0.02)
+    assert_close(embed(ids, offset=7), vectors + sinusoids(100, 64, 7), atol=1e-5, rtol=0)
 
 
 @norms
@@ -214,14 +214,14 @@ def test_dropout_acts_in_training_only(make):
 
 @norms
 @pytest.mark.parametrize("training", [True, False])
-def test_watched_or_not_it_gives_the_same(norm, training):
+def test_recording_changes_nothing(norm, training):
     model, ids = small(norm).train(training), batch()
     with record(model):
-        watched = model(*ids)
-    assert_close(watched, model(*ids), atol=1e-5, rtol=0)
+        recorded = model(*ids)
+    assert_close(recorded, model(*ids), atol=1e-5, rtol=0)
 
 
-def test_every_wire_is_found_and_shows_its_mask():
+def test_every_hook_point_is_found_and_shows_its_mask():
     model, (src, lengths, tgt) = small(), batch()
     with record(model) as seen:
         model(src, lengths, tgt)
@@ -236,14 +236,14 @@ def test_every_wire_is_found_and_shows_its_mask():
         assert_close(weights.sum(-1), torch.ones(weights.shape[:-1]))
 
 
-def test_step_by_step_each_wire_shows_one_more_word():
+def test_step_by_step_each_hook_point_shows_one_more_token():
     model, (src, lengths, tgt) = small(), batch()
     with record(model) as whole:
         model(src, lengths, tgt)
     with record(model) as seen:
         cache = model.start(src, lengths)
-        for word in tgt.split(1, 1):
-            model.step(word, cache)
+        for token in tgt.split(1, 1):
+            model.step(token, cache)
     for path, (weights,) in whole.items():
         if path.startswith("encoder"):
             assert len(seen[path]) == 1
@@ -259,8 +259,8 @@ def test_nothing_is_projected_twice():
     for attention in (layer.self_attn, layer.cross_attn):
         attention.k_proj.register_forward_hook(lambda module, inputs, output: calls.append(inputs[0].shape[1]))
     cache = model.start(src, lengths)
-    for word in tgt.split(1, 1):
-        model.step(word, cache)
+    for token in tgt.split(1, 1):
+        model.step(token, cache)
     assert calls == [1, 5, 1, 1, 1] and cache.length == 4
 
 
@@ -283,17 +283,19 @@ IDS, LENGTHS = torch.full((2, 3), 5), torch.tensor([3, 2])
     (lambda: small()(IDS + 8, LENGTHS, IDS), ValueError, "ids from 13 to 13: the table has rows for 0 to 12"),
     (lambda: small()(IDS, LENGTHS, IDS - 6), ValueError, "ids from -1 to -1: the table has rows for 0 to 12"),
     (lambda: small()(IDS, LENGTHS, IDS.float()), ValueError, r"ids of shape \[2, 3\] and dtype torch.float32"),
+    (lambda: small()(IDS, LENGTHS, IDS.to(torch.uint8)), ValueError, "dtype torch.uint8"),
+    (lambda: small()(IDS, LENGTHS, IDS > 0), ValueError, "dtype torch.bool"),
     (lambda: small()(IDS, LENGTHS, IDS[0]), ValueError, r"ids of shape \[3\]"),
     (lambda: GPT(9, 8, 2, 8, 1)(IDS + 4), ValueError, "ids from 9 to 9: the table has rows for 0 to 8"),
     (lambda: small()(IDS, LENGTHS + 1, IDS), ValueError, r"lengths \[4, 3\]: each needs to be from 0 to T_k=3"),
     (lambda: small()(IDS, LENGTHS - 3, IDS), ValueError, r"lengths \[0, -1\]: each needs to be from 0 to T_k=3"),
-    (lambda: small()(IDS, torch.tensor([3, 2, 1]), IDS), ValueError, r"lengths \[3, 2, 1\]: src, \[2, 3\], needs one"),
-    (lambda: small()(IDS, LENGTHS[:1], IDS), ValueError, r"lengths \[3\]: src, \[2, 3\], needs one"),
-    (lambda: small()(IDS, LENGTHS - 2, IDS), ValueError, r"lengths \[1, 0\]: src, \[2, 3\], needs one for each row, at least 1"),
-    (lambda: small()(IDS[0], LENGTHS, IDS), ValueError, r"ids of shape \[3\]: they need to be \[B, T\]"),
-    (lambda: small()(IDS, [3, 2], IDS), TypeError, "lengths is list: it needs to be a tensor of whole numbers"),
+    (lambda: small()(IDS, torch.tensor([3, 2, 1]), IDS), ValueError, r"lengths \[3, 2, 1\]: ids, \[2, 3\], need one"),
+    (lambda: small()(IDS, LENGTHS[:1], IDS), ValueError, r"lengths \[3\]: ids, \[2, 3\], need one"),
+    (lambda: small()(IDS, LENGTHS - 2, IDS), ValueError, r"lengths \[1, 0\]: ids, \[2, 3\], need one for each row, at least 1"),
+    (lambda: small()(IDS[0], LENGTHS, IDS), ValueError, r"ids of shape \[3\] and dtype torch.int64: they need to be integers"),
+    (lambda: small()(IDS, [3, 2], IDS), TypeError, "lengths is list: it needs to be a tensor of integers"),
     (lambda: small()(IDS, LENGTHS.float(), IDS), TypeError, "lengths is torch.float32"),
-    (lambda: small()(IDS, LENGTHS, IDS[:1]), ValueError, "the mask has shape"),
+    (lambda: small()(IDS, LENGTHS, IDS[:1]), ValueError, "all axes before the last two must be the same"),
 ])
 def test_what_does_not_fit_is_refused(act, error, message):
     with pytest.raises(error, match=message):
