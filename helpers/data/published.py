@@ -59,7 +59,7 @@ def read_files(path, *layouts: tuple[str, ...]) -> list[File]:
         return [file for part in path for file in read_files(part, ("*",))]
     path = pathlib.Path(path).expanduser()
     with contents(path) as readers:
-        names = [name for name in readers if not re.search(r"(^|/)(\.[^/]|__MACOSX)", name)]
+        names = [name for name in readers if not re.search(r"(^|/)\.[^/]", name)]
         names.sort(key=lambda name: (len(pathlib.PurePath(name).parts), "train" not in name, name))
         if len(names) == 1 and not path.is_dir():
             return [decode(path / names[0], readers[names[0]]())]
