@@ -13,7 +13,7 @@ import re
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 import pooch
@@ -59,7 +59,7 @@ def read_files(path, *layouts: tuple[str, ...]) -> list[File]:
         return [file for part in path for file in read_files(part, ("*",))]
     path = pathlib.Path(path).expanduser()
     with contents(path) as readers:
-        names = [name for name in readers if not re.search(r"(^|/)(\.[^/]|__MACOSX)", name)]
+        names = [name for name in readers if not re.search(r"(^|/)\.[^/]", name)]
         names.sort(key=lambda name: (len(pathlib.PurePath(name).parts), "train" not in name, name))
         if len(names) == 1 and not path.is_dir():
             return [decode(path / names[0], readers[names[0]]())]
@@ -114,7 +114,8 @@ def decode(path: pathlib.Path, content: bytes) -> File:
         raise ValueError(f"{path}, line {line:,}: {came!r}, where UTF-8 is needed") from error
 
 
-def read_published(folder: str, *layouts: tuple[str, ...], known=(), url="", checksum="", advice=""):
+def read_published(folder: str, *layouts: tuple[str, ...], known: Collection[str] = (), url: str = "",
+                   checksum: str = "", advice: str = "") -> list[File]:
     """The files of a published set: from this folder of the cache, from an archive there, or fetched.
 
     known: the sha256 of each known edition of the files; another one is read, too, and a printed line says so.

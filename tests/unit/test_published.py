@@ -18,7 +18,7 @@ from sites import serve
 
 TEXT = "Go.\tVa\u202f!\nŒuf, été, 春\u2028\x85\n"
 CONTENT = TEXT.encode("utf-8")
-LAYOUTS = ("train*.tsv", "dev.tsv"), ("*.en", "*.fr")
+LAYOUTS = ("*train*.tsv", "dev.tsv"), ("*.en", "*.fr")
 
 
 def zipped(files):
@@ -62,6 +62,10 @@ def test_a_single_file_is_read_whatever_its_name_every_character_kept(put, name,
     assert texts(put({name: pack(CONTENT)}) / name) == [TEXT]
 
 
+def test_every_system_s_line_ends_are_read(put):
+    assert texts(put({"a.txt": b"\xef\xbb\xbfGo.\r\nStop.\r\n"}) / "a.txt") == ["Go.\nStop.\n"]
+
+
 @pytest.mark.parametrize("inside", ["", "SST-2/", "./"])
 @pytest.mark.parametrize("pack, name", [(zipped, "a.zip"), (tarred, "a.tar.gz"), (tarred, "a.tgz"), (None, "")])
 def test_folders_and_archives_are_read_alike(put, inside, pack, name):
@@ -80,7 +84,7 @@ def test_another_layout_is_looked_for_where_one_is_not_complete(put):
         texts((folder, folder, folder))
     (folder / "train.en").unlink()
     (folder / "test.en").unlink()
-    with pytest.raises(FileNotFoundError, match=r"holds train.fr, train.tsv, where train\*.tsv and dev.tsv, or \*.en and"):
+    with pytest.raises(FileNotFoundError, match=r"holds train.fr, train.tsv, where \*train\*.tsv and dev.tsv, or \*.en and"):
         texts(folder)
 
 

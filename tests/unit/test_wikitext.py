@@ -111,6 +111,7 @@ def test_of_one_file_a_tenth_is_held_out(tmp_path):
     text = "\n\n".join(f"This is number {n}.\nIt is over." for n in range(100))
     train, validation = load_wikitext(path=write(tmp_path, "mine.txt", text))
     assert len(train) == 90 and len(validation) == 10 and not {a for a, _ in train} & {a for a, _ in validation}
+    assert sorted(validation) != sorted(train + validation)[:10]               # but of all parts of the file
 
 
 def test_without_file_and_network_the_error_says_what_to_do(tmp_path, monkeypatch):
