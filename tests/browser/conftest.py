@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from labdriver import CHROMIUM, chromium, lab_server
+from tests.browser.labdriver import CHROMIUM, chromium, lab_server
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 

@@ -2,7 +2,7 @@
 import nbformat
 import pytest
 
-from labdriver import open_notebook, wait_until
+from tests.browser.labdriver import open_notebook, wait_until
 from tools.execute import KERNEL
 
 CELL = """import torch

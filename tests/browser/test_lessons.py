@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from labdriver import findings, open_notebook, wait_until
+from tests.browser.labdriver import findings, open_notebook, wait_until
 from tests.notebooks import NAMES, ROOT, read
 
 FAILURES = pathlib.Path(__file__).parent / "failures"
