@@ -454,7 +454,8 @@ function makeTexts(model) {
 }
 
 function render({ model, el }) {
-  el.setAttribute("data-lm-suppress-shortcuts", "true");              // else JupyterLab cuts the cell at an "x"
+  // Whatever has the focus keeps its keys: else JupyterLab cuts the cell at an "x".
+  el.addEventListener("focusin", (event) => event.target.setAttribute("data-lm-suppress-shortcuts", "true"));
   const texts = makeTexts(model), inner = element("div");
   el.replaceChildren(texts.node, inner);
   let stop = build(model, inner);

@@ -1,8 +1,11 @@
 // The browser's half of LivePicture.
 
+// Whatever has the focus keeps its keys: else JupyterLab cuts the cell at an "x".
+const keepKeys = (event) => event.target.setAttribute("data-lm-suppress-shortcuts", "true");
+
 // What ipywidgets leaves out of the lab around the picture.
 function mendLab(lab) {
-  lab?.setAttribute("data-lm-suppress-shortcuts", "true");            // else JupyterLab cuts the cell at an "x"
+  lab?.addEventListener("focusin", keepKeys);
   lab?.querySelectorAll(".noUi-handle").forEach((handle) => {         // the label beside it is the handle's name
     handle.setAttribute("aria-label", handle.closest(".widget-slider").querySelector(".widget-label").textContent);
   });

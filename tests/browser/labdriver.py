@@ -217,3 +217,16 @@ class Notebook:
             now = picture.first.evaluate(FINGERPRINT)
             return now if now != before else None
         return wait_until(changed, timeout, lambda: f"the picture did not change within {timeout} s")
+
+    def say(self, code):
+        """What the kernel prints when it runs this, beside the cells."""
+        self.page.evaluate("""async (code) => {
+          const future = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code});
+          window.said = '';
+          future.onIOPub = (message) => { if (message.header.msg_type === 'stream') window.said += message.content.text; };
+          await future.done;
+        }""", code)
+        return self.page.evaluate("() => window.said").strip()
+
+    def count_cells(self):
+        return self.page.locator(".jp-Notebook .jp-Cell").count()
