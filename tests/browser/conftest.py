@@ -38,7 +38,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def opened(server, browser, request):
-    """Opens a notebook of the folder by its name, and keeps a picture of the page if something fails."""
+    """Opens a notebook of the folder by its name, and keeps a picture of the page if opening or running it fails."""
     FAILURES.mkdir(exist_ok=True)
     return lambda name: open_notebook(browser, server, f"{name}.ipynb", FAILURES / f"{request.node.name}-{name}.png")
 
@@ -49,11 +49,9 @@ def running(folder, opened):
     with contextlib.ExitStack() as stack:
         def run(name, *sources):
             cells = [nbformat.v4.new_code_cell(source) for source in sources]
-            nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), folder / f"{name}.ipynb")
+            made = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
+            nbformat.write(made, folder / f"{name}.ipynb")
             notebook = stack.enter_context(opened(name))
-            notebook.asked, notebook.complaints = [], []
-            notebook.page.on("request", lambda request: notebook.asked.append(request.url))
-            notebook.page.on("console", lambda message: notebook.complaints.append(message.text) if message.type == "error" else None)
             notebook.run_all()
             return notebook
         yield run

@@ -157,8 +157,12 @@ def open_notebook(browser, server, path, picture_of_failure=None):
 
 
 class Notebook:
+    """asked: the addresses that the page asked for. complaints: the errors in its console."""
+
     def __init__(self, page):
-        self.page = page
+        self.page, self.asked, self.complaints = page, [], []
+        page.on("request", lambda request: self.asked.append(request.url))
+        page.on("console", lambda message: message.type == "error" and self.complaints.append(message.text))
 
     def wait_idle(self, timeout=120):
         self.page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', state="attached", timeout=timeout * 1000)

@@ -15,7 +15,8 @@ def draw(power, width, color, dashed, title, box):
     ax.set(title=f"{title} {box}")
     return picture
 
-explore(draw, power=(1, 5), width=(0.5, 4.0), color=["red", "blue", "green"], dashed=False, title="a title", box=ipywidgets.IntText(3, description="box"))"""
+explore(draw, power=(1, 5), width=(0.5, 4.0), color=["red", "blue", "green"], dashed=False, title="a title",
+        box=ipywidgets.IntText(3, description="box"))"""
 # One picture, of which only the dot is drawn again; and the dot can be dragged.
 DRAGGED = """picture, ax = plots.panels(4, 3, alt="a dot in a plane")
 dot, = ax.plot([0], [0], "o", markersize=20)

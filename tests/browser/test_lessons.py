@@ -35,8 +35,6 @@ def picture_of(cell):
 def test_a_lesson_answers_and_shows_its_pictures_again_when_it_was_saved(opened, folder, name):
     shutil.copy(folder / f"{name}.ipynb", folder / "saved.ipynb")
     with opened("saved") as notebook:
-        complaints = []
-        notebook.page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
         notebook.run_all()
         for number in parts_of(name):
             cell = notebook.cell(number)
@@ -47,10 +45,11 @@ def test_a_lesson_answers_and_shows_its_pictures_again_when_it_was_saved(opened,
                 before = notebook.fingerprint(picture)
                 move(slider, how)
                 notebook.wait_change(picture, before)
-        assert not complaints
+        assert not notebook.complaints
         assert not findings(notebook.page, WIDGETS)
         notebook.save()
-        wait_until(lambda: "widgets" in read(folder / "saved.ipynb").metadata, 20, lambda: "the widgets' state was not saved")
+        wait_until(lambda: "widgets" in read(folder / "saved.ipynb").metadata, 20,
+                   lambda: "the widgets' state was not saved: does this JupyterLab know helpers/widgets/jupyterlab_settings.json?")
     with opened("saved") as notebook:
         for number in parts_of(name):
             notebook.fingerprint(picture_of(notebook.cell(number)))

@@ -45,7 +45,8 @@ def test_the_saved_notebook_has_the_last_picture(notebook, folder):
     notebook.save()
     file = folder / "training_curve.ipynb"
     output, = wait_until(lambda: read(file).cells[0].outputs, 20, lambda: "it was not saved")
-    assert "after 120 of 120 steps" in output.metadata["image/png"]["alt"] and output.data["text/plain"] == "TrainingCurve(120 steps)"
+    assert output.data["text/plain"] == "TrainingCurve(120 steps)"
+    assert "after 120 of 120 steps" in output.metadata["image/png"]["alt"]
     shown = picture_of(notebook.cell(0)).get_attribute("src").partition(",")[2]
     assert base64.b64decode(shown) == base64.b64decode(output.data["image/png"])
 
