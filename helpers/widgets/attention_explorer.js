@@ -1,9 +1,11 @@
 // The browser's half of AttentionExplorer: it holds all the weights, so that a slider needs no kernel.
+// It stays one file without imports: a notebook loads it as one module, and the site writes it into its pages.
 
 const TEXT = "12px system-ui, sans-serif", BOLD = "bold 12px system-ui, sans-serif";
-const INK = "#1a1a1a", FAINT = "#767676", STROKE = "#8c8c8c", FOCUS = "#d55e00";
+const INK = "#1a1a1a", FAINT = "#767676", STROKE = "#8c8c8c", FOCUS = "#d55e00", BAR = "#009e73", TRACK = "#f1f1f1";
 const QUERY = "#a9558a", KEY = "#a06c00";             // the course's purple and orange, dark enough for small text
 const KEYS_OF_A_MAP = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+const WIDEST_TOKEN = 110;                             // in CSS pixels, like all sizes here
 
 const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
 const plural = (name, n) => (n === 1 ? name : name + "s");
@@ -15,16 +17,19 @@ function element(tag, attributes = {}, ...children) {
   return node;
 }
 
-// 256 colours from 0 to the end of the scale, between evenly spaced stops such as "#9FD8C4".
+// [red, green, blue] of a colour such as "#9FD8C4".
+const channelsOf = (color) => [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16));
+
+// 256 colours from 0 to the end of the scale, between evenly spaced stops.
 function palette(stops) {
-  const channels = stops.map((s) => [1, 3, 5].map((i) => parseInt(s.slice(i, i + 2), 16)));
+  const channels = stops.map(channelsOf);
   return Array.from({ length: 256 }, (_, i) => {
     const x = (i / 255) * (stops.length - 1), k = Math.min(Math.floor(x), stops.length - 2);
     return channels[k].map((c, j) => Math.round(c + (x - k) * (channels[k + 1][j] - c)));
   });
 }
 
-// A canvas of so many CSS pixels, sharp on every screen; returns its drawing context, cleared to paper.
+// Gives a canvas its size, sharp on every screen; returns its drawing context, cleared to white.
 function paper(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1, w = Math.round(width * ratio), h = Math.round(height * ratio);
   if (canvas.width !== w || canvas.height !== h) {
@@ -44,248 +49,421 @@ function shorten(g, text, width) {
   return text + "…";
 }
 
-// Everything but the boxes to type into; returns how to stop.
-function build(model, el) {
-  const shape = model.get("shape"), axes = model.get("axes");
-  const [T_q, T_k] = shape.slice(-2), sizes = shape.slice(0, -2), labels = model.get("labels");
-  const queries = model.get("query_tokens"), keys = model.get("key_tokens"), vmax = model.get("vmax");
-  const bytes = model.get("weights");
-  const weights = new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
-  const colors = palette(model.get("colors")), masked = model.get("masked"), stops = model.get("colors").join(", ");
-  const anyMasked = weights.some(Number.isNaN), gridAxes = sizes.length < 2 ? sizes : sizes.slice(-2);
+function widest(canvas, tokens, font) {
+  const g = canvas.getContext("2d");
+  g.font = font;
+  return Math.min(WIDEST_TOKEN, Math.max(...tokens.map((token) => g.measureText(token).width)));
+}
 
-  const at = (index) => index.reduce((flat, i, axis) => flat * sizes[axis] + i, 0) * T_q * T_k;
-  const label = (index) => labels[at(index) / (T_q * T_k)] || "";
-  const weight = (q, k, index = model.get("index")) => weights[at(index) + q * T_k + k];
-  const color = (w) => (Number.isNaN(w) ? masked : `rgb(${colors[clamp(Math.round((w / vmax) * 255), 0, 255)]})`);
-
-  // Controls
-  const sliders = [], controls = element("div", { class: "controls" });
-  function addSlider(name, size, get, set, word) {
-    const input = element("input", { type: "range", min: 0, max: size - 1, step: 1, "data-lm-suppress-shortcuts": "true", "aria-label": name });
-    const value = element("span", { class: "value" });
-    input.addEventListener("input", () => { set(Number(input.value)); model.save_changes(); });
-    sliders.push(() => { input.value = get(); value.textContent = word(get()); input.setAttribute("aria-valuetext", word(get())); });
-    controls.append(element("label", {}, element("span", { class: "name" }, name), input, value));
-  }
-  sizes.forEach((size, axis) => {
-    if (size > 1) addSlider(axes[axis], size, () => model.get("index")[axis],
-      (i) => model.set("index", model.get("index").map((now, a) => (a === axis ? i : now))),
-      (i) => (axis === sizes.length - 1 ? `${i} ${label(model.get("index"))}`.trim() : String(i)));
-  });
-  addSlider("query", T_q, () => model.get("query"), (q) => model.set("query", q), (q) => queries[q]);
-  if (gridAxes.some((n) => n > 1)) {
-    const box = element("input", { type: "checkbox" });
-    box.addEventListener("change", () => { model.set("grid", box.checked); model.save_changes(); });
-    sliders.push(() => { box.checked = model.get("grid"); });
-    controls.append(element("label", { class: "all" }, box, `all ${plural(axes.at(-1), 2)}`));
+// The weights of a model, and which of them is chosen.
+class Weights {
+  constructor(model) {
+    const shape = model.get("shape"), bytes = model.get("weights");
+    this.model = model;
+    this.values = new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+    this.sizes = shape.slice(0, -2);                  // of the leading axes
+    [this.T_q, this.T_k] = shape.slice(-2);
+    this.axes = model.get("axes");
+    this.queries = model.get("query_tokens");
+    this.keys = model.get("key_tokens");
+    this.labels = model.get("labels");
+    this.vmax = model.get("vmax");
+    this.masked = model.get("masked");
+    this.colors = palette(model.get("colors"));
+    this.anyMasked = this.values.some(Number.isNaN);
   }
 
-  // The map, the row as bars, the readout, the legend
-  const map = element("canvas", { tabindex: 0, role: "application", "data-lm-suppress-shortcuts": "true", class: "map",
-    "aria-roledescription": "attention map", "aria-label": "Attention map: rows are queries, columns are keys. Arrow keys move from cell to cell." });
-  const bars = element("canvas", { role: "img", class: "bars" });
-  const readout = element("div", { class: "readout", role: "status", "aria-live": "polite" });
-  const legend = element("div", { class: "legend" }, "weight 0", element("span", { class: "scale", style: `background: linear-gradient(to right, ${stops})` }),
-    String(vmax), ...(anyMasked ? [element("span", { class: "masked" }), "hidden by the mask"] : []));
-  el.classList.add("attention-explorer");
-  el.replaceChildren(controls, element("div", { class: "pictures" }, map, bars), readout, legend);
+  get index() { return this.model.get("index"); }
 
-  // Sizes that do not change
-  const g0 = map.getContext("2d");
-  g0.font = TEXT;
-  const wide = (tokens) => Math.min(110, Math.max(...tokens.map((t) => g0.measureText(t).width)));
-  const cell = clamp(Math.floor(400 / Math.max(T_q, T_k)), 7, 40), every = Math.max(1, Math.ceil(14 / cell));
-  const upright = wide(keys) + 4 > cell * every;
-  const left = wide(queries) + 30, bottom = (upright ? wide(keys) : 14) + 26;
+  get query() { return this.model.get("query"); }
 
-  let places = [];                                    // of the maps of a grid: {x, y, width, height, index}
+  get key() { return this.model.get("key"); }
 
-  function drawMap() {
-    const g = paper(map, left + T_k * cell + 4, T_q * cell + bottom + 4);
+  // Where the weights of a map start.
+  start(index = this.index) {
+    return index.reduce((flat, i, axis) => flat * this.sizes[axis] + i, 0) * this.T_q * this.T_k;
+  }
+
+  label(index = this.index) { return this.labels[this.start(index) / (this.T_q * this.T_k)] || ""; }
+
+  weight(q, k) { return this.values[this.start() + q * this.T_k + k]; }
+
+  channels(w) { return this.colors[clamp(Math.round((w / this.vmax) * 255), 0, 255)]; }
+
+  color(w) { return Number.isNaN(w) ? this.masked : `rgb(${this.channels(w)})`; }
+
+  choose(q, k) {
+    this.model.set("query", clamp(q, 0, this.T_q - 1));
+    this.model.set("key", clamp(k, 0, this.T_k - 1));
+  }
+}
+
+// One map, with its tokens.
+class MapPicture {
+  constructor(canvas, weights) {
+    const { T_q, T_k, queries, keys } = weights, tokens = widest(canvas, keys, TEXT);
+    this.canvas = canvas;
+    this.weights = weights;
+    this.cell = clamp(Math.floor(400 / Math.max(T_q, T_k)), 7, 40);
+    this.every = Math.max(1, Math.ceil(14 / this.cell));              // which tokens have room for their label
+    this.upright = tokens + 4 > this.cell * this.every;
+    this.left = widest(canvas, queries, TEXT) + 30;
+    this.top = 2;
+    this.width = T_k * this.cell;
+    this.height = T_q * this.cell;
+    this.bottom = (this.upright ? tokens : 14) + 26;
+  }
+
+  draw() {
+    const g = paper(this.canvas, this.left + this.width + 4, this.height + this.bottom + 4);
+    this.drawCells(g);
+    this.drawFrames(g);
+    g.textBaseline = "middle";
+    this.drawQueries(g);
+    this.drawKeys(g);
+    this.drawTitles(g);
+  }
+
+  drawCells(g) {
+    const { T_q, T_k } = this.weights, { cell } = this;
     for (let q = 0; q < T_q; q++) for (let k = 0; k < T_k; k++) {
-      const w = weight(q, k), x = left + k * cell, y = 2 + q * cell;
-      g.fillStyle = color(w);
+      const w = this.weights.weight(q, k), x = this.left + k * cell, y = this.top + q * cell;
+      g.fillStyle = this.weights.color(w);
       g.fillRect(x, y, cell, cell);
-      if (Number.isNaN(w)) { g.strokeStyle = STROKE; g.beginPath(); g.moveTo(x + 2, y + cell - 2); g.lineTo(x + cell - 2, y + 2); g.stroke(); }
-    }
-    g.strokeStyle = FAINT; g.lineWidth = 1;
-    g.strokeRect(left - 0.5, 1.5, T_k * cell + 1, T_q * cell + 1);
-    const query = model.get("query"), key = model.get("key");
-    g.strokeStyle = FOCUS; g.lineWidth = 2;
-    g.strokeRect(left + key * cell, 2 + query * cell, cell, cell);
-    g.strokeStyle = QUERY; g.lineWidth = 1.5;
-    g.strokeRect(left - 1, 1 + query * cell, T_k * cell + 2, cell + 2);
-    g.textBaseline = "middle"; g.textAlign = "right";
-    for (let q = 0; q < T_q; q++) if (q % every === 0 || q === query) {
-      if (q !== query && Math.abs(q - query) < every) continue;     // room for the chosen label
-      g.font = q === query ? BOLD : TEXT; g.fillStyle = q === query ? QUERY : INK;
-      g.fillText(shorten(g, queries[q], 110), left - 6, 2 + (q + 0.5) * cell);
-    }
-    for (let k = 0; k < T_k; k++) if (k % every === 0 || k === key) {
-      if (k !== key && Math.abs(k - key) < every) continue;
-      g.font = k === key ? BOLD : TEXT; g.fillStyle = k === key ? KEY : INK;
-      g.save();
-      g.translate(left + (k + 0.5) * cell, T_q * cell + 8);
-      if (upright) g.rotate(-Math.PI / 2); else g.translate(0, 7);
-      g.textAlign = upright ? "right" : "center";
-      g.fillText(shorten(g, keys[k], 110), 0, 0);
-      g.restore();
-    }
-    g.font = BOLD; g.textAlign = "center"; g.fillStyle = KEY;
-    g.fillText("keys", left + (T_k * cell) / 2, T_q * cell + bottom - 6);
-    g.save(); g.translate(9, 2 + (T_q * cell) / 2); g.rotate(-Math.PI / 2); g.fillStyle = QUERY; g.fillText("queries", 0, 0); g.restore();
-  }
-
-  const tiles = new Map();                            // of each map that was in a grid, by where its weights start, a pixel a cell
-  function tileAt(start) {
-    if (!tiles.has(start)) {
-      const tile = Object.assign(document.createElement("canvas"), { width: T_k, height: T_q }), t = tile.getContext("2d");
-      const picture = t.createImageData(T_k, T_q), grey = palette([masked, masked])[0];
-      for (let i = 0; i < T_q * T_k; i++) {
-        const w = weights[start + i], c = Number.isNaN(w) ? grey : colors[clamp(Math.round((w / vmax) * 255), 0, 255)];
-        picture.data.set([...c, 255], 4 * i);
-      }
-      t.putImageData(picture, 0, 0);
-      tiles.set(start, tile);
-    }
-    return tiles.get(start);
-  }
-
-  function drawGrid() {
-    const columns = gridAxes.length === 2 ? gridAxes[1] : Math.ceil(Math.sqrt(gridAxes[0]));
-    const rows = gridAxes.length === 2 ? gridAxes[0] : Math.ceil(gridAxes[0] / columns);
-    const unit = clamp(Math.min(Math.floor(800 / columns / T_k), Math.floor(480 / rows / T_q)), 1, 16);
-    const line = 14, gap = 10, head = labels.length ? 2 + 2 * line : 16;
-    const width = T_k * unit, height = T_q * unit, fixed = model.get("index").slice(0, sizes.length - gridAxes.length);
-    const g = paper(map, Math.max(180, columns * (width + gap) + gap), rows * (height + gap + head) + gap);
-    g.imageSmoothingEnabled = false;
-    g.textBaseline = "bottom"; g.textAlign = "left";
-    places = [];
-    for (let n = 0; n < gridAxes.reduce((a, b) => a * b); n++) {
-      const row = Math.floor(n / columns), column = n % columns;
-      const index = [...fixed, ...(gridAxes.length === 2 ? [row, column] : [n])], start = at(index);
-      const x = gap + column * (width + gap), y = gap + head + row * (height + gap + head);
-      const chosen = index.every((i, axis) => i === model.get("index")[axis]);
-      g.drawImage(tileAt(start), x, y, width, height);
-      if (anyMasked && unit >= 4) {                   // grey alone is not a cue for everyone
-        g.lineWidth = 0.5; g.strokeStyle = STROKE; g.beginPath();
-        for (let i = 0; i < T_q * T_k; i++) if (Number.isNaN(weights[start + i])) {
-          const left = x + (i % T_k) * unit, top = y + Math.floor(i / T_k) * unit;
-          g.moveTo(left, top + unit); g.lineTo(left + unit, top);
-        }
+      if (Number.isNaN(w)) {
+        g.strokeStyle = STROKE;
+        g.beginPath();
+        g.moveTo(x + 2, y + cell - 2);
+        g.lineTo(x + cell - 2, y + 2);
         g.stroke();
       }
-      g.lineWidth = chosen ? 3 : 1; g.strokeStyle = chosen ? FOCUS : FAINT;
-      g.strokeRect(x - 0.5, y - 0.5, width + 1, height + 1);
-      g.fillStyle = chosen ? FOCUS : INK; g.font = chosen ? BOLD : TEXT;
-      const title = index.slice(-gridAxes.length).join("."), name = axes.at(-1) + " ";
-      g.fillText(g.measureText(name + title).width < width + gap ? name + title : title, x, y - 2 - (labels.length ? line : 0));
-      g.font = TEXT;
-      if (label(index)) g.fillText(shorten(g, label(index), width + gap - 1), x, y - 2);
-      places.push({ x, y, width, height, index });
     }
   }
 
-  function drawBars() {
-    const q = model.get("query"), row = clamp(Math.floor(400 / T_k), 7, 22), step = Math.max(1, Math.ceil(13 / row));
-    const label = wide(keys) + 8, length = 170, number = 54;
-    const g = paper(bars, label + length + number, T_k * row + 26);
-    g.textBaseline = "middle"; g.font = BOLD; g.fillStyle = QUERY; g.textAlign = "left";
-    g.fillText(shorten(g, `query “${queries[q]}”`, label + length + number - 4), 4, 10);
-    for (let k = 0; k < T_k; k++) {
-      const w = weight(q, k), y = 24 + k * row, middle = y + row / 2, chosen = k === model.get("key");
-      const shown = k % step === 0 || chosen;
-      g.font = chosen ? BOLD : TEXT; g.fillStyle = chosen ? KEY : INK; g.textAlign = "right";
-      if (shown) g.fillText(shorten(g, keys[k], 110), label - 6, middle);
-      g.fillStyle = "#f1f1f1"; g.fillRect(label, y + 1, length, row - 2);
-      g.fillStyle = Number.isNaN(w) ? masked : "#009e73";
-      g.fillRect(label, y + 1, Number.isNaN(w) ? length : length * clamp(w / vmax, 0, 1), row - 2);
-      g.fillStyle = chosen ? KEY : INK; g.textAlign = "left";
-      if (shown) g.fillText(Number.isNaN(w) ? "hidden" : w.toFixed(2), label + length + 5, middle);
+  // Around the map, the chosen cell, and the chosen query's row.
+  drawFrames(g) {
+    const { query, key } = this.weights, { left, top, width, height, cell } = this;
+    Object.assign(g, { strokeStyle: FAINT, lineWidth: 1 });
+    g.strokeRect(left - 0.5, top - 0.5, width + 1, height + 1);
+    Object.assign(g, { strokeStyle: FOCUS, lineWidth: 2 });
+    g.strokeRect(left + key * cell, top + query * cell, cell, cell);
+    Object.assign(g, { strokeStyle: QUERY, lineWidth: 1.5 });
+    g.strokeRect(left - 1, top - 1 + query * cell, width + 2, cell + 2);
+  }
+
+  // The chosen token has its label, and so has every few of the others, but those too near to it.
+  isLabelled(i, chosen) {
+    return i === chosen || (i % this.every === 0 && Math.abs(i - chosen) >= this.every);
+  }
+
+  drawQueries(g) {
+    const { queries, query } = this.weights;
+    g.textAlign = "right";
+    queries.forEach((token, q) => {
+      if (!this.isLabelled(q, query)) return;
+      Object.assign(g, q === query ? { font: BOLD, fillStyle: QUERY } : { font: TEXT, fillStyle: INK });
+      g.fillText(shorten(g, token, WIDEST_TOKEN), this.left - 6, this.top + (q + 0.5) * this.cell);
+    });
+  }
+
+  drawKeys(g) {
+    const { keys, key } = this.weights;
+    g.textAlign = this.upright ? "right" : "center";
+    keys.forEach((token, k) => {
+      if (!this.isLabelled(k, key)) return;
+      Object.assign(g, k === key ? { font: BOLD, fillStyle: KEY } : { font: TEXT, fillStyle: INK });
+      g.save();
+      g.translate(this.left + (k + 0.5) * this.cell, this.height + 8);
+      if (this.upright) g.rotate(-Math.PI / 2); else g.translate(0, 7);
+      g.fillText(shorten(g, token, WIDEST_TOKEN), 0, 0);
+      g.restore();
+    });
+  }
+
+  drawTitles(g) {
+    Object.assign(g, { font: BOLD, textAlign: "center", fillStyle: KEY });
+    g.fillText("keys", this.left + this.width / 2, this.height + this.bottom - 6);
+    g.save();
+    g.translate(9, this.top + this.height / 2);
+    g.rotate(-Math.PI / 2);
+    g.fillStyle = QUERY;
+    g.fillText("queries", 0, 0);
+    g.restore();
+  }
+
+  // The cell at a point of the canvas, if there is one.
+  cellAt(x, y) {
+    const query = Math.floor((y - this.top) / this.cell), key = Math.floor((x - this.left) / this.cell);
+    const inside = query >= 0 && query < this.weights.T_q && key >= 0 && key < this.weights.T_k;
+    return inside ? { index: this.weights.index, query, key } : null;
+  }
+}
+
+// The maps of the last two leading axes at once, small and without tokens.
+class GridPicture {
+  constructor(canvas, weights) {
+    const { T_q, T_k } = weights, sizes = weights.sizes.slice(-2);
+    this.canvas = canvas;
+    this.weights = weights;
+    this.tiles = new Map();                           // pictures of maps, a pixel a cell, by where their weights start
+    this.places = [];                                 // of the maps: {x, y, index}
+    this.sizes = sizes;
+    this.columns = sizes.length === 2 ? sizes[1] : Math.ceil(Math.sqrt(sizes[0]));
+    this.rows = sizes.length === 2 ? sizes[0] : Math.ceil(sizes[0] / this.columns);
+    this.unit = clamp(Math.min(Math.floor(800 / this.columns / T_k), Math.floor(480 / this.rows / T_q)), 1, 16);
+    this.width = T_k * this.unit;
+    this.height = T_q * this.unit;
+    this.line = 14;
+    this.gap = 10;
+    this.head = weights.labels.length ? 2 + 2 * this.line : 16;
+  }
+
+  draw() {
+    const { weights, sizes, columns, rows, width, height, gap, head } = this;
+    const fixed = weights.index.slice(0, weights.sizes.length - sizes.length);
+    const g = paper(this.canvas, Math.max(180, columns * (width + gap) + gap), rows * (height + gap + head) + gap);
+    Object.assign(g, { imageSmoothingEnabled: false, textBaseline: "bottom", textAlign: "left" });
+    this.places = Array.from({ length: sizes.reduce((a, b) => a * b) }, (_, n) => {
+      const row = Math.floor(n / columns), column = n % columns;
+      const index = [...fixed, ...(sizes.length === 2 ? [row, column] : [n])];
+      return { x: gap + column * (width + gap), y: gap + head + row * (height + gap + head), index };
+    });
+    this.places.forEach((place) => this.drawOne(g, place));
+  }
+
+  drawOne(g, { x, y, index }) {
+    const { weights, width, height } = this, start = weights.start(index);
+    const chosen = index.every((i, axis) => i === weights.index[axis]);
+    g.drawImage(this.tile(start), x, y, width, height);
+    if (weights.anyMasked && this.unit >= 4) this.drawStrokes(g, x, y, start);
+    Object.assign(g, chosen ? { lineWidth: 3, strokeStyle: FOCUS } : { lineWidth: 1, strokeStyle: FAINT });
+    g.strokeRect(x - 0.5, y - 0.5, width + 1, height + 1);
+    Object.assign(g, chosen ? { fillStyle: FOCUS, font: BOLD } : { fillStyle: INK, font: TEXT });
+    this.drawTitle(g, x, y, index);
+  }
+
+  drawTitle(g, x, y, index) {
+    const { weights, width, gap, line } = this, label = weights.label(index);
+    const numbers = index.slice(-this.sizes.length).join("."), title = `${weights.axes.at(-1)} ${numbers}`;
+    const fits = g.measureText(title).width < width + gap;
+    g.fillText(fits ? title : numbers, x, y - 2 - (weights.labels.length ? line : 0));
+    g.font = TEXT;
+    if (label) g.fillText(shorten(g, label, width + gap - 1), x, y - 2);
+  }
+
+  // A line through each hidden cell: grey alone is not a cue for everyone.
+  drawStrokes(g, x, y, start) {
+    const { weights: { values, T_q, T_k }, unit } = this;
+    Object.assign(g, { lineWidth: 0.5, strokeStyle: STROKE });
+    g.beginPath();
+    for (let i = 0; i < T_q * T_k; i++) if (Number.isNaN(values[start + i])) {
+      const left = x + (i % T_k) * unit, top = y + Math.floor(i / T_k) * unit;
+      g.moveTo(left, top + unit);
+      g.lineTo(left + unit, top);
     }
-    bars.setAttribute("aria-label", `Weights of query “${queries[q]}”, one bar a key`);
+    g.stroke();
   }
 
-  function speak() {
-    const q = model.get("query"), k = model.get("key"), w = weight(q, k);
-    const name = label(model.get("index")), numbers = axes.map((axis, i) => `${axis} ${model.get("index")[i]}`).join(", ");
-    const where = numbers && `${numbers}${name && ` (${name})`}, `;
-    readout.textContent = `${where}query “${queries[q]}” → key “${keys[k]}”: ${Number.isNaN(w) ? "hidden by the mask" : w.toFixed(4)}`;
+  tile(start) {
+    if (!this.tiles.has(start)) this.tiles.set(start, this.makeTile(start));
+    return this.tiles.get(start);
   }
 
-  let waiting = false, stopped = false;
-  function draw() {
-    waiting = false;
-    if (stopped) return;
-    sliders.forEach((show) => show());
-    if (model.get("grid")) drawGrid(); else drawMap();
-    drawBars();
-    speak();
-  }
-  function drawSoon() {                               // several changes at once, one drawing
-    if (!waiting) { waiting = true; queueMicrotask(draw); }
-  }
-
-  function select(q, k) {
-    model.set("query", clamp(q, 0, T_q - 1));
-    model.set("key", clamp(k, 0, T_k - 1));
-  }
-  function point(event, click) {
-    const box = map.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
-    if (!model.get("grid")) {
-      const k = Math.floor((x - left) / cell), q = Math.floor((y - 2) / cell);
-      if (k >= 0 && k < T_k && q >= 0 && q < T_q) select(q, k);
-    } else {
-      const place = places.find((p) => x >= p.x && x < p.x + p.width && y >= p.y && y < p.y + p.height);
-      if (place) {
-        select(Math.floor(((y - place.y) / place.height) * T_q), Math.floor(((x - place.x) / place.width) * T_k));
-        model.set("index", place.index);
-      }
+  makeTile(start) {
+    const { T_q, T_k, values, masked } = this.weights, grey = channelsOf(masked);
+    const tile = Object.assign(document.createElement("canvas"), { width: T_k, height: T_q });
+    const g = tile.getContext("2d"), picture = g.createImageData(T_k, T_q);
+    for (let i = 0; i < T_q * T_k; i++) {
+      const w = values[start + i], channels = Number.isNaN(w) ? grey : this.weights.channels(w);
+      picture.data.set([...channels, 255], 4 * i);
     }
-    if (click) model.save_changes();
+    g.putImageData(picture, 0, 0);
+    return tile;
   }
-  map.addEventListener("pointermove", (event) => point(event, false));
-  map.addEventListener("click", (event) => point(event, true));
-  map.addEventListener("keydown", (event) => {
+
+  // The cell at a point of the canvas, if there is one.
+  cellAt(x, y) {
+    const { width, height, weights } = this;
+    const place = this.places.find((p) => x >= p.x && x < p.x + width && y >= p.y && y < p.y + height);
+    return place ? {
+      index: place.index,
+      query: Math.floor(((y - place.y) / height) * weights.T_q),
+      key: Math.floor(((x - place.x) / width) * weights.T_k),
+    } : null;
+  }
+}
+
+// The weights of the chosen query, one bar for each key.
+class BarPicture {
+  constructor(canvas, weights) {
+    this.canvas = canvas;
+    this.weights = weights;
+    this.row = clamp(Math.floor(400 / weights.T_k), 7, 22);
+    this.every = Math.max(1, Math.ceil(13 / this.row));
+    this.left = widest(canvas, weights.keys, BOLD) + 8;
+    this.length = 170;                                // of a bar at vmax
+    this.number = 54;                                 // room for a weight
+  }
+
+  draw() {
+    const { weights, left, length, number, row } = this, title = `query “${weights.queries[weights.query]}”`;
+    const g = paper(this.canvas, left + length + number, weights.T_k * row + 26);
+    Object.assign(g, { textBaseline: "middle", font: BOLD, fillStyle: QUERY, textAlign: "left" });
+    g.fillText(shorten(g, title, left + length + number - 4), 4, 10);
+    weights.keys.forEach((token, k) => this.drawBar(g, token, k));
+    this.canvas.setAttribute("aria-label", `Weights of ${title}, one bar a key`);
+  }
+
+  drawBar(g, token, k) {
+    const { weights, left, length, row } = this, w = weights.weight(weights.query, k), hidden = Number.isNaN(w);
+    const y = 24 + k * row, middle = y + row / 2, chosen = k === weights.key;
+    g.fillStyle = TRACK;
+    g.fillRect(left, y + 1, length, row - 2);
+    g.fillStyle = hidden ? weights.masked : BAR;
+    g.fillRect(left, y + 1, hidden ? length : length * clamp(w / weights.vmax, 0, 1), row - 2);
+    if (k % this.every !== 0 && !chosen) return;
+    Object.assign(g, chosen ? { font: BOLD, fillStyle: KEY } : { font: TEXT, fillStyle: INK });
+    g.textAlign = "right";
+    g.fillText(shorten(g, token, WIDEST_TOKEN), left - 6, middle);
+    g.textAlign = "left";
+    g.fillText(hidden ? "hidden" : w.toFixed(2), left + length + 5, middle);
+  }
+}
+
+// A labelled slider, and a function that moves it to where get() says. word(i): what stands beside it.
+function makeSlider(name, size, get, set, word) {
+  const input = element("input", { type: "range", min: 0, max: size - 1, step: 1, "aria-label": name });
+  const value = element("span", { class: "value" });
+  input.addEventListener("input", () => set(Number(input.value)));
+  const show = () => {
+    input.value = get();
+    value.textContent = word(get());
+    input.setAttribute("aria-valuetext", word(get()));
+  };
+  return [element("label", {}, element("span", { class: "name" }, name), input, value), show];
+}
+
+// A slider for each leading axis with more than one map, one for the query, and a checkbox for all maps at once.
+function makeControls(weights) {
+  const { model, axes, sizes, queries } = weights, last = sizes.length - 1;
+  const change = (name, value) => { model.set(name, value); model.save_changes(); };
+  const controls = axes.map((name, axis) => makeSlider(
+    name, sizes[axis], () => weights.index[axis],
+    (i) => change("index", weights.index.map((now, a) => (a === axis ? i : now))),
+    (i) => (axis === last ? `${i} ${weights.label()}`.trim() : String(i)),
+  )).filter((_, axis) => sizes[axis] > 1);
+  controls.push(makeSlider("query", queries.length, () => weights.query, (q) => change("query", q), (q) => queries[q]));
+  if (sizes.slice(-2).some((n) => n > 1)) {
+    const box = element("input", { type: "checkbox" });
+    box.addEventListener("change", () => change("grid", box.checked));
+    const label = element("label", { class: "all" }, box, `all ${plural(axes.at(-1), 2)}`);
+    controls.push([label, () => { box.checked = model.get("grid"); }]);
+  }
+  const node = element("div", { class: "controls" }, ...controls.map(([label]) => label));
+  return { node, show: () => controls.forEach(([, show]) => show()) };
+}
+
+function makeLegend({ model, vmax, anyMasked }) {
+  const background = `background: linear-gradient(to right, ${model.get("colors").join(", ")})`;
+  const hidden = anyMasked ? [element("span", { class: "masked" }), "hidden by the mask"] : [];
+  return element("div", { class: "legend" }, "weight 0", element("span", { class: "scale", style: background }),
+    String(vmax), ...hidden);
+}
+
+// The chosen weight in words, exactly.
+function sentence(weights) {
+  const { axes, index, query, key, queries, keys } = weights, w = weights.weight(query, key), label = weights.label();
+  const numbers = axes.map((axis, i) => `${axis} ${index[i]}`).join(", ");
+  const where = numbers && `${numbers}${label && ` (${label})`}, `;
+  const weight = Number.isNaN(w) ? "hidden by the mask" : w.toFixed(4);
+  return `${where}query “${queries[query]}” → key “${keys[key]}”: ${weight}`;
+}
+
+// Lets the pointer and the arrow keys choose a cell of the canvas; picture() is what it shows.
+function listen(canvas, weights, picture) {
+  const { model } = weights;
+  const point = (event) => {
+    const box = canvas.getBoundingClientRect();
+    const cell = picture().cellAt(event.clientX - box.left, event.clientY - box.top);
+    if (!cell) return;
+    weights.choose(cell.query, cell.key);
+    model.set("index", cell.index);
+  };
+  canvas.addEventListener("pointermove", point);
+  canvas.addEventListener("click", (event) => { point(event); model.save_changes(); });
+  canvas.addEventListener("keydown", (event) => {
     const move = KEYS_OF_A_MAP[event.key];
     if (!move) return;
     event.preventDefault();
     event.stopPropagation();
-    select(model.get("query") + move[0], model.get("key") + move[1]);
+    weights.choose(weights.query + move[0], weights.key + move[1]);
     model.save_changes();
   });
+}
 
+// All but the text boxes, for the weights that the model has now; returns a function that takes it down.
+function build(model, el) {
+  const weights = new Weights(model), controls = makeControls(weights);
+  const map = element("canvas", { tabindex: 0, role: "application", class: "map",
+    "aria-roledescription": "attention map",
+    "aria-label": "Attention map: rows are queries, columns are keys. Arrow keys move from cell to cell." });
+  const bars = element("canvas", { role: "img", class: "bars" });
+  const readout = element("div", { class: "readout", role: "status", "aria-live": "polite" });
+  el.classList.add("attention-explorer");
+  el.replaceChildren(controls.node, element("div", { class: "pictures" }, map, bars), readout, makeLegend(weights));
+
+  const single = new MapPicture(map, weights), row = new BarPicture(bars, weights);
+  const grid = new GridPicture(map, weights), picture = () => (model.get("grid") ? grid : single);
+  let waiting = false, stopped = false;
+  function draw() {
+    waiting = false;
+    if (stopped) return;
+    controls.show();
+    picture().draw();
+    row.draw();
+    readout.textContent = sentence(weights);
+  }
+  function drawSoon() {                               // several changes at once, one drawing
+    if (!waiting) { waiting = true; queueMicrotask(draw); }
+  }
+  listen(map, weights, picture);
   const watched = ["index", "query", "key", "grid"].map((name) => `change:${name}`);
   watched.forEach((name) => model.on(name, drawSoon));
   draw();
   return () => { stopped = true; watched.forEach((name) => model.off(name, drawSoon)); };
 }
 
-function render({ model, el }) {
-  const boxes = element("div", { class: "attention-explorer" }), inner = element("div"), shows = [];
+// A box for each text that can be typed, and the message about one that could not be read.
+function makeTexts(model) {
+  const node = element("div", { class: "attention-explorer" }), shows = [];
   for (const name of Object.keys(model.get("texts"))) {
-    const input = element("input", { type: "text", "data-lm-suppress-shortcuts": "true", "aria-label": name });
-    const show = () => { input.value = model.get("texts")[name]; };
+    const input = element("input", { type: "text", "aria-label": name });
     const read = () => { model.set("texts", { ...model.get("texts"), [name]: input.value }); model.save_changes(); };
     input.addEventListener("change", read);
-    input.addEventListener("keydown", (event) => {      // JupyterLab has other plans for some keys
+    input.addEventListener("keydown", (event) => {    // Notebook has other plans for some keys
       event.stopPropagation();
       if (event.key === "Enter") read();
     });
-    shows.push(show);
-    boxes.append(element("label", { class: "text" }, element("span", { class: "name" }, name), input));
+    shows.push(() => { input.value = model.get("texts")[name]; });
+    node.append(element("label", { class: "text" }, element("span", { class: "name" }, name), input));
   }
-  const alert = element("div", { role: "alert", class: "message" });
-  boxes.append(alert);
-  const say = () => { alert.textContent = model.get("message"); shows.forEach((show) => show()); };
-  el.replaceChildren(boxes, inner);
+  const message = element("div", { role: "alert", class: "message" });
+  node.append(message);
+  shows.push(() => { message.textContent = model.get("message"); });
+  return { node, show: () => shows.forEach((show) => show()) };
+}
+
+function render({ model, el }) {
+  // Whatever has the focus keeps its keys: else JupyterLab cuts the cell at an "x".
+  el.addEventListener("focusin", (event) => event.target.setAttribute("data-lm-suppress-shortcuts", "true"));
+  const texts = makeTexts(model), inner = element("div");
+  el.replaceChildren(texts.node, inner);
   let stop = build(model, inner);
   const again = () => { stop(); stop = build(model, inner); };
-  model.on("change:message change:texts", say);
+  model.on("change:message change:texts", texts.show);
   model.on("change:weights", again);
-  say();
-  return () => { stop(); model.off("change:message change:texts", say); model.off("change:weights", again); };
+  texts.show();
+  return () => { stop(); model.off("change:message change:texts", texts.show); model.off("change:weights", again); };
 }
 
 export default { render };

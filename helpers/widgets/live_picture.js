@@ -1,5 +1,16 @@
 // The browser's half of LivePicture.
 
+// Whatever has the focus keeps its keys: else JupyterLab cuts the cell at an "x".
+const keepKeys = (event) => event.target.setAttribute("data-lm-suppress-shortcuts", "true");
+
+// What ipywidgets leaves out of the lab around the picture.
+function mendLab(lab) {
+  lab?.addEventListener("focusin", keepKeys);
+  lab?.querySelectorAll(".noUi-handle").forEach((handle) => {         // the label beside it is the handle's name
+    handle.setAttribute("aria-label", handle.closest(".widget-slider").querySelector(".widget-label").textContent);
+  });
+}
+
 function render({ model, el }) {
   const image = document.createElement("img");
   image.style.maxWidth = "100%";
@@ -22,10 +33,7 @@ function render({ model, el }) {
     image.addEventListener("pointerdown", (event) => { image.setPointerCapture(event.pointerId); point(event); });
     image.addEventListener("pointermove", (event) => { if (event.buttons) point(event); });
   }
-  // ipywidgets leaves the handle of a slider without a name; the label beside it is one.
-  const shown = new ResizeObserver(() => el.closest(".widget-vbox")?.querySelectorAll(".noUi-handle").forEach((handle) => {
-    handle.setAttribute("aria-label", handle.closest(".widget-slider").querySelector(".widget-label").textContent);
-  }));
+  const shown = new ResizeObserver(() => mendLab(el.closest(".widget-vbox")));
   shown.observe(image);
   model.on("change:png", draw);
   draw();

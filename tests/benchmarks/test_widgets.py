@@ -4,7 +4,7 @@ import statistics
 import nbformat
 import pytest
 
-from labdriver import chromium, lab_server, open_notebook, wait_until
+from tests.browser.labdriver import chromium, lab_server, open_notebook, wait_until
 from tools.execute import KERNEL
 
 CELLS = [

@@ -157,8 +157,12 @@ def open_notebook(browser, server, path, picture_of_failure=None):
 
 
 class Notebook:
+    """asked: the addresses that the page asked for. complaints: the errors in its console."""
+
     def __init__(self, page):
-        self.page = page
+        self.page, self.asked, self.complaints = page, [], []
+        page.on("request", lambda request: self.asked.append(request.url))
+        page.on("console", lambda message: message.type == "error" and self.complaints.append(message.text))
 
     def wait_idle(self, timeout=120):
         self.page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', state="attached", timeout=timeout * 1000)
@@ -217,3 +221,16 @@ class Notebook:
             now = picture.first.evaluate(FINGERPRINT)
             return now if now != before else None
         return wait_until(changed, timeout, lambda: f"the picture did not change within {timeout} s")
+
+    def say(self, code):
+        """What the kernel prints when it runs this, beside the cells."""
+        self.page.evaluate("""async (code) => {
+          const future = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code});
+          window.said = '';
+          future.onIOPub = (message) => { if (message.header.msg_type === 'stream') window.said += message.content.text; };
+          await future.done;
+        }""", code)
+        return self.page.evaluate("() => window.said").strip()
+
+    def count_cells(self):
+        return self.page.locator(".jp-Notebook .jp-Cell").count()

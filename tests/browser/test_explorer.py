@@ -1,9 +1,7 @@
 """What the explorer's half in the browser does, on weights that are known."""
-import nbformat
 import pytest
 
-from labdriver import open_notebook, wait_until
-from tools.execute import KERNEL
+from tests.browser.labdriver import findings, wait_until
 
 CELL = """import torch
 from helpers.widgets import AttentionExplorer
@@ -24,27 +22,9 @@ explorer = AttentionExplorer.of_texts(read, text="one two three")
 explorer"""
 
 
-@pytest.fixture
-def notebook(server, folder, browser):
-    cells = [nbformat.v4.new_code_cell(CELL), nbformat.v4.new_code_cell(TYPED)]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL}),
-                   folder / "explorer.ipynb")
-    with open_notebook(browser, server, "explorer.ipynb") as notebook:
-        notebook.asked = []
-        notebook.page.on("request", lambda request: notebook.asked.append(request.url))
-        notebook.run_all()
-        yield notebook
-
-
-def say(notebook, code):
-    """What the kernel prints."""
-    notebook.page.evaluate("""async (code) => {
-      const future = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code});
-      window.said = '';
-      future.onIOPub = (message) => { if (message.header.msg_type === 'stream') window.said += message.content.text; };
-      await future.done;
-    }""", code)
-    return notebook.page.evaluate("() => window.said").strip()
+@pytest.fixture(scope="module")
+def notebook(running):
+    return running("explorer", CELL, TYPED)
 
 
 def wait_for(locator, text):
@@ -60,9 +40,9 @@ def test_it_shows_the_exact_weight_and_works_on_the_grid(notebook):
     notebook.press(sliders.nth(1), "End")
     notebook.press(sliders.nth(2), "ArrowRight")
     wait_for(readout, "layer 1, head 2, query “b” → key “v”: 0.0500")
-    wait_until(lambda: say(notebook, "print(first.index, first.query)") == "[1, 2] 1", 5, lambda: "Python was not told")
+    wait_until(lambda: notebook.say("print(first.index, first.query)") == "[1, 2] 1", 5, lambda: "Python was not told")
 
-    say(notebook, "first.move(layer=0, head=1)")
+    notebook.say("first.move(layer=0, head=1)")
     wait_for(readout, "layer 0, head 1")
     notebook.press(canvas, "ArrowDown")
     notebook.press(canvas, "ArrowRight")
@@ -78,7 +58,7 @@ def test_it_shows_the_exact_weight_and_works_on_the_grid(notebook):
     canvas.click(position={"x": 20, "y": 40})
     wait_for(readout, "layer 0, head 0")
     notebook.wait_change(canvas, grid)
-    wait_until(lambda: say(notebook, "print(first.index, first.grid)") == "[0, 0] True", 5, lambda: "Python was not told")
+    wait_until(lambda: notebook.say("print(first.index, first.grid)") == "[0, 0] True", 5, lambda: "Python was not told")
 
 
 def test_what_is_typed_is_shown_in_its_place(notebook):
@@ -106,7 +86,18 @@ def test_what_is_typed_is_shown_in_its_place(notebook):
     wait_for(readout, "layer 0, head 1, query “six”")
 
 
-def test_nothing_outside_this_machine_is_asked_for(notebook):
+@pytest.mark.parametrize("cell", [0, 1])
+def test_every_part_can_be_reached_and_keeps_its_keys(notebook, cell):
+    """JupyterLab has shortcuts for single letters: one of them cuts the cell."""
+    part, cells = notebook.cell(cell), notebook.count_cells()
+    for control in part.locator("input, canvas.map").all():
+        for key in "xbd":
+            notebook.press(control, key)
+    assert notebook.count_cells() == cells
+    assert not findings(notebook.page, ".attention-explorer")
+
+
+def test_it_asks_for_nothing_outside_this_machine_and_does_not_complain(notebook):
     outside = [url for url in notebook.asked if not url.startswith(("http://127.0.0.1", "ws://127.0.0.1", "blob:", "data:"))]
     assert notebook.asked
-    assert not outside
+    assert not outside and not notebook.complaints

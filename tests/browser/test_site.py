@@ -5,7 +5,7 @@ import urllib.parse
 import nbformat
 import pytest
 
-from labdriver import FINGERPRINT, findings, wait_until
+from tests.browser.labdriver import FINGERPRINT, findings, wait_until
 from tests.notebooks import NAMES, ROOT, read, text_cells
 from tools.execute import KERNEL
 from tools.site import __main__ as website

@@ -1,14 +1,16 @@
-"""The two interactive parts, driven from Python as a hand would drive them."""
+"""The widgets, driven from Python as a hand would drive them, and the training curve."""
 import base64
 import io
 
 import ipywidgets
 import pytest
 import torch
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
 from PIL import Image
 
 from helpers import plots
-from helpers.widgets import AttentionExplorer, explore
+from helpers.widgets import AttentionExplorer, TrainingCurve, explore, training_curve
 
 WEIGHTS = torch.rand(2, 3, 4, 5, generator=torch.Generator().manual_seed(0)).softmax(-1)        # [layer, head, T_q, T_k]
 
@@ -230,6 +232,12 @@ def test_explore_refuses_an_unknown_kind_of_control(control):
         explore(lambda a: curve(), a=control)
 
 
+@pytest.mark.parametrize("control", [(5, 0), (0, 5, 0), (0.0, 1.0, -0.1), (1, 1), (0, 5, 1, 9)])
+def test_explore_refuses_a_slider_that_cannot_move(control):
+    with pytest.raises(ValueError, match="a=.*: a slider needs low < high, a step above 0"):
+        explore(lambda a: curve(), a=control)
+
+
 def test_explore_lets_the_first_error_through():
     with pytest.raises(ValueError, match="power=0"):
         explore(curve, power=(0, 2))
@@ -251,3 +259,108 @@ def test_a_page_without_a_kernel_sees_a_picture(name, request):
 ])
 def test_text_is_the_same_in_every_run(make, text):
     assert repr(make()) == repr(make()) == text
+
+
+class Front:
+    """Stands in for a notebook's output, and for the clock: each step of a training takes a tenth of a second."""
+
+    def __init__(self):
+        self.pictures, self.now = [], 0.0
+
+    def display(self, curve, display_id):
+        self.update(curve)
+        return self
+
+    def update(self, curve):
+        self.pictures.append(curve._repr_mimebundle_())
+
+    def train(self, watch, *losses, above=None):
+        for loss in losses:
+            self.now += 0.1
+            watch(len(watch.losses), loss, above and loss + above)
+
+
+@pytest.fixture
+def front(monkeypatch):
+    front = Front()
+    monkeypatch.setattr(training_curve, "display", front.display)
+    monkeypatch.setattr(training_curve.time, "perf_counter", lambda: front.now)
+    return front
+
+
+def alt(bundle):
+    return bundle[1]["image/png"]["alt"]
+
+
+def test_the_curve_is_drawn_at_most_four_times_a_second_and_at_the_end(front):
+    watch = TrainingCurve(50)
+    front.train(watch, *(5 / (1 + step) for step in range(50)))
+    assert 10 <= len(front.pictures) <= 50 * 0.1 * 4 + 2
+    assert alt(front.pictures[0]).endswith("5 after 1 of 50 steps.")
+    assert alt(front.pictures[-1]).endswith("0.1 after 50 of 50 steps.")
+    assert {bundle[0]["text/plain"] for bundle in front.pictures} == {"TrainingCurve(50 steps)"}
+    assert len({bundle[0]["image/png"] for bundle in front.pictures}) == len(front.pictures)
+
+
+def test_the_curve_says_how_fast_the_training_is_and_how_long_it_takes(front):
+    watch = TrainingCurve(101)
+    front.train(watch, 2.0)
+    assert watch.progress() == "step 1 of 101    loss 2"
+    front.train(watch, *[1.0] * 20)
+    assert watch.progress() == "step 21 of 101    loss 1    10 steps/s    8 s left"
+    front.train(watch, *[0.5] * 80)
+    assert watch.progress() == "step 101 of 101    loss 0.5    10 steps/s    10 s in all"
+
+
+@pytest.mark.parametrize("last, scale", [(1.0, "linear"), (0.1, "log"), (0.0, "linear"), (-1.0, "linear")])
+def test_the_axis_of_the_losses_is_logarithmic_where_they_fall_far(front, last, scale):
+    watch = TrainingCurve(2)
+    front.train(watch, 2.0, last, above=0.01)
+    assert watch.ax.get_yscale() == scale
+    assert watch.line.get_xydata().tolist() == [[1, 2.0], [2, last]]
+    assert watch.dots.get_xydata().tolist() == [[1, 2.01], [2, last + 0.01]]
+
+
+def test_the_curve_needs_a_step():
+    with pytest.raises(ValueError, match="steps=0"):
+        TrainingCurve(0)
+
+
+def test_outside_a_notebook_the_curve_keeps_the_losses_and_draws_nothing(monkeypatch, capsys):
+    watch = TrainingCurve(3)
+    monkeypatch.setattr(watch, "draw", lambda: pytest.fail("it draws"))
+    for step in range(3):
+        watch(step, torch.tensor(3.0 - step), None if step else 4)
+    assert watch.losses == [3.0, 2.0, 1.0] and watch.validation == [(0, 4.0)]
+    assert capsys.readouterr().out == "TrainingCurve(3 steps)\n"
+
+
+TRAINED = """
+from helpers.widgets import TrainingCurve
+curve = TrainingCurve(3)
+for step in range(3):
+    curve(step, 3.0 - step)"""
+INTERRUPTED = """
+import time
+curve = TrainingCurve(1000)
+try:
+    for step in range(1000):
+        time.sleep(0.01)
+        curve(step, 2.0)
+        if step == 200:
+            raise KeyboardInterrupt
+except KeyboardInterrupt:
+    print(len(curve.losses))
+curve"""
+
+
+def test_a_notebook_keeps_the_last_picture_of_a_training():
+    notebook = new_notebook(cells=[new_code_cell(TRAINED), new_code_cell(INTERRUPTED)])
+    NotebookClient(notebook, timeout=120).execute()
+    output, = notebook.cells[0].outputs
+    assert "is 1 after 3 of 3 steps" in output.metadata["image/png"]["alt"] and output.metadata["image/png"]["width"]
+    assert output.data["text/plain"] == "TrainingCurve(3 steps)" and output.data["image/png"]
+    live, said, whole = notebook.cells[1].outputs
+    reached = int(live.metadata["image/png"]["alt"].split("after ")[2].split(" of")[0])
+    assert 2 < reached <= 201 and said.text == "201\n"
+    assert "after 201 of 1000 steps" in whole.metadata["image/png"]["alt"]

@@ -87,6 +87,31 @@ def test_lines_draw_each_series():
     assert ax.lines[0].get_linestyle() != ax.lines[1].get_linestyle()
 
 
+def test_a_curve_too_many_is_refused_not_dropped():
+    series = {f"curve {i}": ([0, 1], [0, i]) for i in range(6)}
+    with pytest.raises(ValueError, match="6 curves: one picture can tell 5 apart"):
+        plots.lines(series, "x", "y")
+    del series["curve 5"]
+    assert len(plots.lines(series, "x", "y").axes[0].lines) == 5
+
+
+@pytest.mark.parametrize("maps, came", [
+    ({"a": MAP, "b": MAP[:, :2]}, r"\[2, 2\] and \[2, 3\]"),
+    ({"a": MAP, "b": MAP.T}, r"\[2, 3\] and \[3, 2\]"),
+    ({}, "none"),
+])
+def test_maps_side_by_side_need_one_shape(maps, came):
+    with pytest.raises(ValueError, match=f"maps of one shape, and these are {came}"):
+        plots.heatmaps(maps)
+
+
+def test_tokens_are_not_read_as_formulas():
+    tokens = ["$$", r"$\frac$", "$x$"]
+    picture = plots.map_and_row(MAP, 0, 0, tokens[:2], tokens)
+    picture.canvas.draw()
+    assert [label.get_text() for label in picture.axes[0].get_xticklabels()] == tokens
+
+
 @pytest.mark.parametrize("weights, options, error, message", [
     (MAP, {"query_tokens": KEYS}, ValueError, "3 query_tokens for 2 queries: each needs one label"),
     (MAP, {"key_tokens": [*KEYS, "."]}, ValueError, "4 key_tokens for 3 keys: each needs one label"),

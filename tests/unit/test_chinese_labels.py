@@ -8,8 +8,7 @@ from fontTools.pens.ttGlyphPen import TTGlyphPen
 from matplotlib.font_manager import FontEntry, fontManager
 
 from helpers import plots
-from helpers.data.couplets import PINYIN
-from helpers.plots import characters_of, chinese_font, labels, panels, readings
+from helpers.plots import chinese_font, chinese_labels, panels
 
 
 @pytest.fixture(autouse=True)
@@ -54,53 +53,51 @@ def drawn(texts):
     return bytes(picture.canvas.buffer_rgba())
 
 
-def test_readings_are_in_letters_that_every_font_has():
-    assert readings("天地") == ["tiān", "dì"]
-    assert readings(["天", "<sep>", "<eos>", "龘"], gloss=True) == ["tiān sky", "<sep>", "<eos>", "U+9F98"]
-    assert readings("") == []
-    usual = characters_of(next(entry.fname for entry in fontManager.ttflist if entry.name == "DejaVu Sans"))
-    assert set(map(ord, "".join(readings(PINYIN, gloss=True)))) <= usual
+def test_without_a_font_labels_are_the_readings():
+    assert chinese_labels("天地", ["tiān", "dì"]) == ["tiān", "dì"]
+    assert drawn(chinese_labels("天地", ["tiān", "dì"]))
 
 
-def test_without_a_font_labels_are_readings():
-    assert chinese_font() is None
-    assert labels("天地") == ["tiān", "dì"]
-    assert drawn(labels("天地"))
-
-
-def test_with_a_font_they_have_the_character_too(tmp_path):
-    before = drawn(labels("天地"))
+def test_with_a_font_labels_have_the_characters_too(tmp_path):
+    before = drawn(chinese_labels("天地", ["tiān", "dì"]))
     chinese_font.cache_clear()
-    make_font(tmp_path / "a.ttf", "Test Hei", PINYIN)
-    assert labels(["天", SEP := "<sep>", "地"], gloss=True) == ["天 tiān sky", SEP, "地 dì earth"]
-    assert labels("天") == ["天 tiān"]
+    make_font(tmp_path / "a.ttf", "Test Hei", "天地")
+    tokens, readings = ["天", "<sep>", "地"], ["tiān sky", "<sep>", "dì earth"]
+    assert chinese_labels(tokens, readings) == ["天 tiān sky", "<sep>", "地 dì earth"]
+    assert chinese_labels(iter("天"), iter(["tiān"])) == ["天 tiān"]
     assert matplotlib.rcParams["font.family"].count("Test Hei") == 1
     assert matplotlib.rcParams["font.family"][0] == "sans-serif"           # the usual letters stay as they are
-    assert drawn(labels("天地")) != before
+    assert drawn(chinese_labels("天地", ["tiān", "dì"])) != before
 
 
-def test_a_font_that_lacks_one_of_them_is_not_used(tmp_path):
-    """Not even for what it has: the labels of one picture would differ in kind."""
-    make_font(tmp_path / "a.ttf", "Test Hei", set(PINYIN) - {"天"})
-    assert labels("天地") == ["tiān", "dì"]
-    assert labels("地") == ["dì"]
+def test_labels_without_chinese_need_no_font():
+    families = list(matplotlib.rcParams["font.family"])
+    assert chinese_labels(["<sep>", "a"], ["end", "a"]) == ["end", "a"]
+    assert matplotlib.rcParams["font.family"] == families
 
 
-def test_a_character_outside_the_lexicon_stays_a_code(tmp_path):
-    make_font(tmp_path / "a.ttf", "Test Hei", PINYIN)
-    assert labels("天龘") == ["天 tiān", "U+9F98"]
-    assert drawn(labels("天龘"))
+def test_a_font_that_lacks_one_of_the_characters_is_not_used(tmp_path):
+    """Not even for the others: the labels of one picture would differ in kind."""
+    make_font(tmp_path / "a.ttf", "Test Hei", "天")
+    assert chinese_labels("天地", ["tiān", "dì"]) == ["tiān", "dì"]
+    assert chinese_labels("天", ["tiān"]) == ["天 tiān"]
 
 
-def test_a_font_of_boxes_is_no_font(tmp_path):
-    make_font(tmp_path / "a.ttf", "Last Resort Neo", PINYIN)
-    make_font(tmp_path / "b.ttf", "Unicode BMP Fallback SIL", PINYIN)
-    assert chinese_font() is None
+def test_every_token_needs_a_reading(tmp_path):
+    with pytest.raises(ValueError, match="1 readings for 2 tokens"):
+        chinese_labels("天地", ["tiān"])
+
+
+def test_a_font_of_boxes_is_not_used(tmp_path):
+    make_font(tmp_path / "a.ttf", "Last Resort Neo", "天")
+    make_font(tmp_path / "b.ttf", "Unicode BMP Fallback SIL", "天")
+    assert chinese_labels("天", ["tiān"]) == ["tiān"]
 
 
 def test_a_font_that_cannot_be_read_is_passed_over(tmp_path):
     (tmp_path / "broken.ttf").write_bytes(b"not a font")
     fontManager.ttflist.insert(0, FontEntry(fname=str(tmp_path / "broken.ttf"), name="Broken"))
     fontManager.ttflist.insert(0, FontEntry(fname=str(tmp_path / "missing.ttf"), name="Missing"))
-    make_font(tmp_path / "a.ttf", "Test Hei", PINYIN)
-    assert chinese_font() == "Test Hei"
+    make_font(tmp_path / "a.ttf", "Test Hei", "天")
+    assert chinese_labels("天", ["tiān"]) == ["天 tiān"]
+    assert matplotlib.rcParams["font.family"][-1] == "Test Hei"

@@ -1,0 +1,149 @@
+"""`AttentionExplorer`: attention weights to move through by slider, keyboard or pointer, without a kernel."""
+import math
+import pathlib
+from collections.abc import Callable, Sequence
+
+import anywidget
+import numpy as np
+import traitlets
+
+from helpers import plots
+from helpers.plots import Picture, Values, as_numpy, beside, broadcast_mask
+from helpers.widgets.controls import describe
+
+HERE = pathlib.Path(__file__).parent
+AXES = {0: [], 1: ["head"], 2: ["layer", "head"], 3: ["step", "layer", "head"]}
+
+
+class AttentionExplorer(anywidget.AnyWidget):
+    """Attention weights: a slider for each axis, the exact weight at the pointer, a query's weights as bars.
+
+    weights: from 0 to 1, `[T_q, T_k]`, `[head, T_q, T_k]`, `[layer, head, T_q, T_k]` or
+        `[step, layer, head, T_q, T_k]`. All of them go to the browser once, so no slider needs a kernel.
+    query_tokens, key_tokens: labels; positions if not given. mask: boolean, True = may look, broadcastable.
+    axes: names of the leading axes, if they are others. vmax: the end of the colour scale.
+    labels: a word for each map, in lists nested like the leading axes; "" for none.
+    position: where the controls start, as in `move`.
+    Raises ValueError for tokens, labels, axes or a mask that do not fit, for values that are not weights, and
+    for a position outside the weights; TypeError for a mask that is not boolean.
+    """
+
+    _esm = HERE / "attention_explorer.js"
+    _css = HERE / "attention_explorer.css"
+    weights = traitlets.Bytes().tag(sync=True)          # float32, hidden cells as NaN
+    shape = traitlets.List().tag(sync=True)
+    axes = traitlets.List().tag(sync=True)
+    query_tokens = traitlets.List().tag(sync=True)
+    key_tokens = traitlets.List().tag(sync=True)
+    labels = traitlets.List().tag(sync=True)            # one for each map, flat; empty where there are none
+    vmax = traitlets.Float(1.0).tag(sync=True)
+    colors = traitlets.List(list(plots.PAPER_TO_INK)).tag(sync=True)
+    masked = traitlets.Unicode(plots.MASKED).tag(sync=True)
+    index = traitlets.List().tag(sync=True)             # the positions of the sliders of the leading axes
+    query = traitlets.Int(0).tag(sync=True)
+    key = traitlets.Int(0).tag(sync=True)
+    grid = traitlets.Bool(False).tag(sync=True)         # all maps at once?
+    texts = traitlets.Dict().tag(sync=True)             # of the boxes to type into
+    message = traitlets.Unicode().tag(sync=True)        # why what was typed could not be read
+
+    def __init__(self, weights: Values, query_tokens: Sequence | None = None,
+                 key_tokens: Sequence | None = None, mask: Values | None = None,
+                 axes: Sequence[str] | None = None, vmax: float = 1.0, labels: Sequence | None = None,
+                 **position):
+        self.values, traits = checked(weights, query_tokens, key_tokens, mask, axes, labels)
+        super().__init__(vmax=vmax, index=[0] * len(traits["axes"]), **traits)
+        self.move(**position)
+
+    @classmethod
+    def of_texts(cls, read: Callable[..., dict], **texts: str) -> "AttentionExplorer":
+        """An explorer with a box for each of `texts`; read(**texts) returns the arguments of an explorer."""
+        explorer = cls(**read(**texts))
+        explorer.read, explorer.texts = read, texts
+        explorer.observe(explorer.typed, "texts")
+        return explorer
+
+    def typed(self, change) -> None:
+        """Show the weights of what was typed. If it cannot be read, say why, and keep the last ones."""
+        try:
+            arguments = self.read(**self.texts)
+            names = ("weights", "query_tokens", "key_tokens", "mask", "axes", "labels")
+            values, traits = checked(*map(arguments.get, names))
+        except Exception as error:                      # a reader's own function may raise anything
+            self.message = str(error) or type(error).__name__
+            return
+        with self.hold_sync():                          # all at once: new tokens do not fit old weights
+            self.values, self.message = values, ""
+            T_q, T_k = values.shape[-2:]
+            self.query, self.key = min(self.query, T_q - 1), min(self.key, T_k - 1)
+            for name, value in traits.items():
+                setattr(self, name, value)
+
+    @property
+    def ranges(self) -> dict[str, Sequence]:
+        """Every control, with the values it can take."""
+        sizes = zip([*self.axes, "query", "key"], self.shape)
+        grid = {"grid": [False, True]} if math.prod(self.shape[:-2]) > 1 else {}
+        return {name: range(size) for name, size in sizes} | grid
+
+    def move(self, **position: int) -> None:
+        """Set controls: `move(layer=1, head=3, query=2, key=0, grid=False)`.
+
+        Raises ValueError for a control or a value that this explorer does not have.
+        """
+        for name, value in position.items():
+            if value not in self.ranges.get(name, ()):
+                raise ValueError(f"{name}={value}: this explorer has {describe(self.ranges)}")
+        for name, value in position.items():
+            if name in self.axes:
+                axis = self.axes.index(name)
+                self.index = [*self.index[:axis], value, *self.index[axis + 1:]]
+            else:
+                setattr(self, name, value)
+
+    def picture(self) -> Picture:
+        """What the browser shows, as a static picture."""
+        index, sizes = tuple(self.index), self.shape[:-2]
+        labels = np.array(self.labels or [""] * math.prod(sizes), dtype=object).reshape(sizes)
+        if self.grid:
+            fixed, chosen = index[:-2], index[-2:]
+            return plots.grid_of_maps(self.values[fixed], self.axes[-2:], chosen, self.vmax, labels[fixed])
+        title = ", ".join(f"{axis} {i}" for axis, i in zip(self.axes, index))
+        title += f": {labels[index]}" if labels[index] else ""
+        return plots.map_and_row(self.values[index], self.query, self.key, self.query_tokens, self.key_tokens,
+                                 title, self.vmax)
+
+    def __repr__(self):
+        return f"AttentionExplorer({describe(self.ranges)})"
+
+    def _repr_mimebundle_(self, **kwargs):
+        return beside(super()._repr_mimebundle_(**kwargs), self.picture()._repr_mimebundle_(), repr(self))
+
+
+def checked(weights, query_tokens, key_tokens, mask, axes, labels) -> tuple[np.ndarray, dict]:
+    """The weights with NaN in hidden cells, and the traits of an explorer that shows them."""
+    values = as_numpy(weights).astype(np.float32)
+    shape = list(values.shape)
+    if values.ndim < 2 or values.size == 0:
+        raise ValueError(f"weights of shape {shape}: an explorer needs at least one row and column")
+    if not (values.min() >= 0 and values.max() <= 1 + 1e-3):
+        raise ValueError(f"values from {values.min():.3g} to {values.max():.3g}: weights lie between 0 and 1 "
+                         "(scores need a softmax first)")
+    *sizes, T_q, T_k = shape
+    axes = AXES.get(len(sizes)) if axes is None else list(axes)
+    if axes is None or len(axes) != len(sizes):
+        raise ValueError(f"axes={axes} for weights of shape {shape}: "
+                         "every axis before the last two needs a name")
+    for what, tokens, size in (("query_tokens", query_tokens, T_q), ("key_tokens", key_tokens, T_k)):
+        if tokens is not None and len(tokens) != size:
+            raise ValueError(f"{len(tokens)} {what} for weights of shape {shape}: {size} are needed")
+    named = np.array([] if labels is None else labels, dtype=object)
+    if labels is not None and list(named.shape) != sizes:
+        raise ValueError(f"labels of shape {list(named.shape)} for weights of shape {shape}: "
+                         "each map needs one")
+    if mask is not None:
+        values = np.where(broadcast_mask(mask, values.shape), values, np.float32("nan"))
+    return values, {
+        "weights": values.astype("<f4").tobytes(), "shape": shape, "axes": axes,
+        "query_tokens": list(map(str, range(T_q) if query_tokens is None else query_tokens)),
+        "key_tokens": list(map(str, range(T_k) if key_tokens is None else key_tokens)),
+        "labels": list(map(str, named.flat))}

@@ -1,0 +1,88 @@
+"""`TrainingCurve`: the loss of a training while it runs."""
+import time
+
+from IPython.display import display
+from matplotlib.ticker import MaxNLocator
+
+from helpers.plots import Picture, beside
+
+LEAST_SECONDS = 0.25        # between two pictures
+LARGEST_SHARE = 1 / 10      # of the time may be spent on drawing
+LOG_FROM = 10               # times the smallest loss: a larger one makes the axis logarithmic
+
+
+class TrainingCurve:
+    """Watches a training: `train(..., watch=TrainingCurve(steps))`.
+
+    Called after each step, it shows one picture in the notebook and replaces it at most four times a second:
+    the training loss by step, the validation loss as dots, the speed and the time left. The notebook keeps
+    the last one, also after an interrupt. Outside a notebook it draws nothing, and only keeps the losses.
+    steps: how many steps the training takes. Raises ValueError for fewer than one.
+    """
+
+    def __init__(self, steps: int):
+        if steps < 1:
+            raise ValueError(f"steps={steps}: a training takes at least one step")
+        self.steps = steps
+        self.losses: list[float] = []                           # one for each step
+        self.validation: list[tuple[int, float]] = []           # (step, loss)
+        self.picture = Picture(6.4, 2.8)
+        self.picture.set_layout_engine("none")                  # computing a layout takes as long as drawing
+        self.ax = self.picture.add_axes((0.11, 0.18, 0.86, 0.7))
+        self.line, = self.ax.plot([], [], color="#000000", linewidth=1.2, label="training")
+        self.dots, = self.ax.plot([], [], "o", color="#D55E00", markersize=5, label="validation")
+        self.ax.set(xlabel="step", ylabel="loss", xlim=(0, steps))
+        self.ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        self.ax.spines[["top", "right"]].set_visible(False)
+        self.ax.grid(alpha=0.25)
+
+    def __call__(self, step: int, loss: float, validation: float | None = None) -> None:
+        """Take the losses after `step`, which counts from 0."""
+        self.now = time.perf_counter()
+        self.losses.append(float(loss))
+        if validation is not None:
+            self.validation.append((step, float(validation)))
+        if len(self.losses) == 1:
+            self.start = self.now                               # the first step is not timed: it warms up
+            self.output = display(self, display_id=True)        # None outside a notebook
+            self.next_picture = self.now + LEAST_SECONDS
+        elif self.output and (self.now >= self.next_picture or len(self.losses) == self.steps):
+            self.output.update(self)
+            seconds = time.perf_counter() - self.now
+            self.next_picture = self.now + max(LEAST_SECONDS, seconds / LARGEST_SHARE)
+
+    def draw(self) -> None:
+        """Move the curves to the losses so far."""
+        steps, losses = [step + 1 for step, _ in self.validation], [loss for _, loss in self.validation]
+        self.line.set_data(range(1, len(self.losses) + 1), self.losses)
+        self.dots.set_data(steps, losses)
+        smallest, largest = min(self.losses + losses), max(self.losses + losses)
+        self.ax.set_yscale("log" if 0 < LOG_FROM * smallest < largest else "linear")
+        self.ax.yaxis.set_major_formatter("{x:g}")
+        self.ax.relim()
+        self.ax.autoscale_view(scalex=False)
+        if self.validation:
+            self.ax.legend(framealpha=0.8, edgecolor="white", loc="upper right")
+        self.ax.set_title(self.progress(), fontsize=10, loc="left")
+        self.picture.alt = (f"The training loss, {self.losses[0]:.3g} after the first step, is "
+                            f"{self.losses[-1]:.3g} after {len(self.losses)} of {self.steps} steps.")
+        self.picture.canvas.draw()
+
+    def progress(self) -> str:
+        """How far the training is, how fast it is, and how long it still takes."""
+        done, seconds = len(self.losses), self.now - self.start
+        text = f"step {done:,} of {self.steps:,}    loss {self.losses[-1]:.3g}"
+        if not seconds:
+            return text
+        speed = (done - 1) / seconds
+        left = f"{(self.steps - done) / speed:.0f} s left" if done < self.steps else f"{seconds:.0f} s in all"
+        return f"{text}    {speed:,.3g} steps/s    {left}"
+
+    def __repr__(self):
+        return f"TrainingCurve({self.steps} steps)"
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        if not self.losses:
+            return {"text/plain": repr(self)}
+        self.draw()
+        return beside({}, self.picture.as_shown(small=len(self.losses) == self.steps), repr(self))

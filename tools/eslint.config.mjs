@@ -1,0 +1,18 @@
+// The rules for the widgets' and the site's JavaScript, run by `make lint`.
+const rules = {
+  "eqeqeq": "error",
+  "max-lines-per-function": ["error", { max: 60, skipBlankLines: true, skipComments: true }],
+  "no-shadow": "error",
+  "no-undef": "error",
+  "no-unused-vars": "error",
+  "no-var": "error",
+  "prefer-const": "error",
+};
+const browser = ["Blob", "ResizeObserver", "URL", "atob", "document", "queueMicrotask", "window"];
+const globals = Object.fromEntries(browser.map((name) => [name, "readonly"]));
+
+export default [
+  { files: ["**/*.js"], languageOptions: { globals }, rules },
+  // The site writes attention_explorer.js above page.js, into one module.
+  { files: ["**/site/pages/page.js"], languageOptions: { globals: { render: "readonly" } } },
+];
