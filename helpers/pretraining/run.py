@@ -17,7 +17,6 @@ import itertools
 import json
 import math
 import pathlib
-import re
 import sys
 import time
 import zlib
@@ -28,8 +27,8 @@ from tokenizers import Tokenizer
 from tqdm.auto import tqdm
 
 from helpers.bert import Bert, BertForPretraining
-from helpers.data import wikitext
 from helpers.data.documentation import load_paragraphs
+from helpers.data.wikitext import load_wikitext, read_text
 from helpers.pretrained.format import save_bert
 from helpers.pretrained.weights import atomic_write, save_weights
 from helpers.pretraining.checkpoint import Checkpoint, open_log, standing
@@ -188,24 +187,10 @@ def hold_out(paragraphs: list[list[str]], share: float = 0.05) -> tuple[list[lis
     return [p for p, out in zip(paragraphs, held) if not out], [p for p, out in zip(paragraphs, held) if out]
 
 
-def read_text(path: pathlib.Path) -> list[list[str]]:
-    """The paragraphs of a text file, lists of two or more sentences.
-
-    Either one sentence on each line and an empty line between paragraphs, or, where the first line with words
-    is a heading " = Title = ", the layout of WikiText: one paragraph on each line, spaces around punctuation.
-    """
-    text = path.read_text(encoding="utf-8")
-    if re.match(r"\s*= .+ = *\n", text):
-        return wikitext.read_paragraphs(text)
-    blocks = re.split(r"\n\s*\n", text)
-    paragraphs = [[line.strip() for line in block.splitlines() if line.strip()] for block in blocks]
-    return [sentences for sentences in paragraphs if len(sentences) > 1]
-
-
 def load_text(corpus, text, validation, also):
     """(train, validation): the paragraphs that the options of the command line name."""
     if corpus == "wikitext-2" and not text:
-        return wikitext.load_wikitext(corpus)
+        return load_wikitext(corpus)
     paragraphs = read_text(text) if text else load_paragraphs(also)
     return (paragraphs, read_text(validation)) if validation else hold_out(paragraphs)
 

@@ -404,15 +404,6 @@ def test_the_command_reads_a_text_of_ones_own(tmp_path, monkeypatch):
         command(monkeypatch, *small(tmp_path / "none", 2), "--text", text)
 
 
-@pytest.mark.parametrize("start", [" \n = Lobster = \n", "= Lobster =\n\n"])
-def test_a_text_in_the_layout_of_wikitext_is_told_from_plain_text(tmp_path, start):
-    path = tmp_path / "wiki.valid.tokens"
-    path.write_text(start + " \n A well @-@ known lobster . It is a <unk> one . \n \n = = Diet = = \n", encoding="utf-8")
-    assert script.read_text(path) == [["A well-known lobster.", "It is a [UNK] one."]]
-    path.write_text("a = b is no heading\nIt is a sentence .\n", encoding="utf-8")
-    assert script.read_text(path) == [["a = b is no heading", "It is a sentence ."]]
-
-
 def test_the_command_says_what_is_wrong(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(SystemExit, match=r"(?s)file.*There is no checkpoint at"):
