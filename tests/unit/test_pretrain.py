@@ -400,7 +400,7 @@ def test_the_command_reads_a_text_of_ones_own(tmp_path, monkeypatch):
     with pytest.raises(SystemExit):
         command(monkeypatch, *small(tmp_path / "none", 2), "--validation", validation)
     text.write_text("One sentence, and no more.")
-    with pytest.raises(SystemExit, match="0 paragraphs: at least two are needed"):
+    with pytest.raises(SystemExit, match="a text with a paragraph of two sentences"):
         command(monkeypatch, *small(tmp_path / "none", 2), "--text", text)
 
 
