@@ -76,6 +76,9 @@ def test_a_lesson_that_was_saved_shows_its_pictures_again(opened, folder):
 def test_a_lesson_fresh_from_the_clone_shows_its_pictures(opened, name):
     """The committed file, opened without running: pictures instead of live parts, and their alternative texts are in the file."""
     with opened(name) as notebook:
+        folded = notebook.page.locator(".jp-OutputPlaceholder")
+        while folded.count():
+            folded.first.click()
         for number in parts_of(name):
             notebook.fingerprint(picture_of(notebook.cell(number)))
 

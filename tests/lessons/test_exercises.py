@@ -78,19 +78,6 @@ def test_other_answers_are_told_what_is_wrong(name, capsys):
     assert "not attempted" in verdict_of(lambda *case: None, name, capsys)
 
 
-@pytest.mark.parametrize("name", EXERCISES)
-def test_an_answer_that_changes_its_arguments_spoils_nothing(name, capsys):
-    def careless(*case):
-        result = EXERCISES[name].spec(*case)
-        for value in case:
-            if isinstance(value, torch.Tensor):
-                value.zero_()
-        return result
-
-    assert "correct" in verdict_of(careless, name, capsys)
-    assert "correct" in verdict_of(EXERCISES[name].spec, name, capsys)
-
-
 def test_an_unknown_exercise_is_refused():
     with pytest.raises(ValueError, match="no exercise asks for"):
         check(test_an_unknown_exercise_is_refused)
