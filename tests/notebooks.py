@@ -45,4 +45,4 @@ def definition(name, path):
 
 
 def printed(cell):
-    return "".join(output.text for output in cell.outputs if output.output_type == "stream" and output.name == "stdout")
+    return "".join(output.text for output in cell.outputs if output.get("name") == "stdout")

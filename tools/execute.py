@@ -1,7 +1,8 @@
 """Run lessons from top to bottom, each in a fresh kernel, and keep their outputs.
 
-First every cell that begins with `# %load -s NAME FILE` gets the definition as it stands in that file now. What a run leaves
-that is not the lesson's (times, versions, widget state, random ids) is not kept. Cells are folded as their tags ask.
+First every cell that begins with `# %load -s NAME FILE` gets the definition as it stands in that file now.
+What a run leaves that is not the lesson's (times, versions, widget state, random ids) is not kept.
+Cells are folded as their tags ask: `solution`, `claims`, `predict`.
 """
 import argparse
 import pathlib
@@ -9,7 +10,7 @@ import pathlib
 import nbformat
 from nbclient import NotebookClient
 
-from tests.notebooks import LOAD, PATHS, definition
+from tests.notebooks import LOAD, PATHS, definition, has_tag
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 KEPT = ("tags", "jupyter", "tolerance")
@@ -22,8 +23,8 @@ def execute(path):
         refresh(cell, path.parent)
         fold(cell)
     notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python", "file_extension": ".py"}}
-    NotebookClient(notebook, timeout=600, record_timing=False, store_widget_state=False, coalesce_streams=True,
-                   resources={"metadata": {"path": str(path.parent)}}).execute()
+    NotebookClient(notebook, timeout=600, record_timing=False, store_widget_state=False,
+                   coalesce_streams=True, resources={"metadata": {"path": str(path.parent)}}).execute()
     notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python", "file_extension": ".py"}}
     notebook.nbformat_minor = 5
     for number, cell in enumerate(notebook.cells):
@@ -39,11 +40,11 @@ def refresh(cell, folder):
 
 
 def fold(cell):
-    """Hide the source of solutions and claims, and the saved output of cells that answer a Predict; show all else."""
+    """Hide the source of solutions and claims, and the output of cells that answer a Predict; show all else."""
     if cell.cell_type == "code":
-        cell.metadata["jupyter"] = {FOLDED[tag]: True for tag in cell.metadata.get("tags", []) if tag in FOLDED}
-        if not cell.metadata["jupyter"]:
-            del cell.metadata["jupyter"]
+        cell.metadata.pop("jupyter", None)
+        if hidden := {what: True for tag, what in FOLDED.items() if has_tag(cell, tag)}:
+            cell.metadata["jupyter"] = hidden
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Numbers after ≈: nbval compares them within a tolerance, and everything else as it stands.
 
-What training or a machine's arithmetic decides is printed after the sign and a space: `exact match ≈ 99.9 %`, `≈ 3e-7`.
+What training or a machine's arithmetic decides is printed after the sign and a space, as in
+`exact match ≈ 99.9 %`, `largest difference ≈ 3e-07`, `≈ 1,234 steps`.
 """
 import math
 import re
@@ -18,9 +19,9 @@ def value(match):
 
 
 def with_saved_numbers(new, saved, tolerance=RELATIVE):
-    """The text `new`, where every number after ≈ that is close to its counterpart in `saved` is written as it is there.
+    """The text `new`, where each number after ≈ that is close to its counterpart in `saved` is written as there.
 
-    tolerance: relative to the larger of the two; two numbers that differ by at most 0.02 are close in any case.
+    tolerance: relative to the larger of the two. Numbers that differ by at most 0.02 are always close.
     """
     counterparts = NUMBER.finditer(saved)
 
@@ -48,7 +49,8 @@ def compare_outputs(strict, tolerance, new, saved, **options):
 
 
 def add_to(items):
-    """Let every cell among pytest's items be compared so; a cell's metadata may hold a `tolerance` of its own."""
+    """Compare every cell among pytest's items so; a cell's metadata may hold a `tolerance` of its own."""
     for item in items:
         if isinstance(item, IPyNbCell):
-            item.compare_outputs = partial(compare_outputs, item.compare_outputs, item.cell.metadata.get("tolerance", RELATIVE))
+            tolerance = item.cell.metadata.get("tolerance", RELATIVE)
+            item.compare_outputs = partial(compare_outputs, item.compare_outputs, tolerance)

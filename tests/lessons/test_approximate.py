@@ -55,7 +55,8 @@ def test_all_else_is_a_difference(new, saved, tolerance):
 
 def test_nbval_compares_cells_so(tmp_path):
     def cell(source, saved, **metadata):
-        return new_code_cell(source, execution_count=1, metadata=metadata, outputs=[new_output("stream", name="stdout", text=saved)])
+        outputs = [new_output("stream", name="stdout", text=saved)]
+        return new_code_cell(source, execution_count=1, metadata=metadata, outputs=outputs)
 
     shown = new_output("execute_result", {"text/plain": "'width ≈ 0.26'"}, execution_count=1)
     notebook = new_notebook(cells=[
@@ -68,11 +69,14 @@ def test_nbval_compares_cells_so(tmp_path):
         cell("", "loss ≈ 0.50\n"),
     ])
     nbformat.write(notebook, tmp_path / "page.ipynb")
-    (tmp_path / "conftest.py").write_text(HOOK)
-    run = subprocess.run([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA", "--nbval", "--nbval-current-env", "page.ipynb"],
-                         cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, encoding="utf-8")
+    (tmp_path / "conftest.py").write_text(HOOK, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA",
+               "--nbval", "--nbval-current-env", "page.ipynb"]
+    run = subprocess.run(command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
+                         capture_output=True, text=True, encoding="utf-8")
     verdicts = re.findall(r"^(PASSED|FAILED) \S+::Cell (\d)", run.stdout, flags=re.M)
     assert sorted(verdicts, key=lambda pair: pair[1]) == [
-        ("PASSED", "0"), ("FAILED", "1"), ("PASSED", "2"), ("FAILED", "3"), ("FAILED", "4"), ("PASSED", "5"), ("FAILED", "6"),
+        ("PASSED", "0"), ("FAILED", "1"), ("PASSED", "2"), ("FAILED", "3"),
+        ("FAILED", "4"), ("PASSED", "5"), ("FAILED", "6"),
     ], run.stdout + run.stderr
     assert "≈ 0.62" in run.stdout
