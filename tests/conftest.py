@@ -1,11 +1,11 @@
-"""No network and one thread for each test and kernel, and one more cell for each lesson."""
+"""No network and one thread for each test and kernel; what nbval compares, and one more cell for each lesson."""
 import os
 
 import pytest
 
 from helpers.data.published import CACHE, cache_folder
 from tests import offline
-from tests.lessons import labs
+from tests.lessons import approximate, labs
 from tests.order import longest_first
 
 # Before any kernel starts: two kernels that fight over two cores with two threads each take ten times as long.
@@ -19,6 +19,7 @@ os.environ["NO_PROXY"] = "*"                        # a proxy on this machine wo
 def pytest_collection_modifyitems(items):
     longest_first(items)
     labs.add_to(items)
+    approximate.add_to(items)
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
-"""The lessons as the tests read them."""
+"""The lessons as the tests and tools read them."""
+import ast
 import pathlib
 import re
 
@@ -7,6 +8,8 @@ import nbformat
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 NAMES = [path.stem for path in PATHS]
+SECOND_EDITION = NAMES[:4]                          # written by the conventions of the second edition
+LOAD = re.compile(r"# %load -s (\w+) (\S+)\n")      # the first line of a cell that shows a definition
 
 
 def read(path):
@@ -21,16 +24,25 @@ def text_cells(notebook):
     return [cell for cell in notebook.cells if cell.cell_type == "markdown"]
 
 
+def has_tag(cell, tag):
+    return tag in cell.metadata.get("tags", [])
+
+
 def is_solution(cell):
-    return "solution" in cell.metadata.get("tags", [])
+    return has_tag(cell, "solution")
 
 
-def shown_definitions(notebook):
-    """(name, path, source) of every definition that a lesson shows from its module."""
-    for cell in code_cells(notebook):
-        if match := re.match(r"# %load -s (\w+) (\S+)\n", cell.source):
-            yield match[1], ROOT / "notebooks" / match[2], cell.source
+def definition(name, path):
+    """The source of a function or class at the top of a module, without its decorators.
+
+    Raises ValueError when the module defines nothing of that name.
+    """
+    text = path.read_text(encoding="utf-8")
+    for node in ast.parse(text).body:
+        if getattr(node, "name", None) == name:
+            return "\n".join(text.splitlines()[node.lineno - 1:node.end_lineno])
+    raise ValueError(f"{path.name} defines no {name}")
 
 
 def printed(cell):
-    return "".join(output.text for output in cell.outputs if output.output_type == "stream" and output.name == "stdout")
+    return "".join(output.text for output in cell.outputs if output.get("name") == "stdout")

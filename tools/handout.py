@@ -10,7 +10,7 @@ import sys
 
 import nbformat
 
-from tests.notebooks import PATHS, ROOT, is_solution, read
+from tests.notebooks import PATHS, ROOT, has_tag, is_solution, read
 
 README = pathlib.Path(__file__).parent / "handout.md"
 COPIED = ("helpers", "notebooks/images", "environment.yml", "pyproject.toml", "requirements.lock", "LICENSE")
@@ -39,7 +39,10 @@ def hand_out(folder):
 
 
 def without_solutions(notebook):
-    """The notebook as its student finds it: an exercise that has no cell to work in gets one in the solution's place."""
+    """The notebook as its student finds it: an exercise that has no cell to work in gets one in the solution's place.
+
+    Nor does it say what a Predict asks for: the cells that answer one come without output.
+    """
     cells = []
     for cell in notebook.cells:
         if not is_solution(cell):
@@ -49,6 +52,9 @@ def without_solutions(notebook):
     counts = iter(range(1, len(cells) + 1))
     for cell in cells:
         cell.source = re.sub(r" The solution is in a collapsed cell[^.]*\.", "", cell.source)
+        if has_tag(cell, "predict"):
+            cell.outputs = []
+            del cell.metadata["jupyter"]["outputs_hidden"]
         if cell.cell_type == "code" and cell.execution_count:
             cell.execution_count = next(counts)
             for output in cell.outputs:

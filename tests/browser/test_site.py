@@ -58,6 +58,12 @@ def opened(browser, site):
     assert not said
 
 
+def unfold(page):
+    """Open, as a reader does, the outputs that answer a Predict."""
+    for summary in page.locator("details.predict > summary").all():
+        summary.click()
+
+
 @pytest.mark.parametrize("name", ["index", *NAMES])
 def test_a_page_is_whole_and_fits_a_phone(opened, site, name):
     page = opened(name)
@@ -96,6 +102,7 @@ def test_nothing_stands_in_the_way_of_a_reader(opened, name):
 @pytest.mark.parametrize("name", LIVE)
 def test_an_explorer_answers_to_the_keyboard_alone(opened, name):
     page = opened(name)
+    unfold(page)
     explorer = page.locator(".explorer")
     picture, readout = explorer.locator("canvas.map"), explorer.locator(".readout")
     slider = explorer.locator("input[type=range]").last
@@ -117,6 +124,7 @@ def test_an_explorer_answers_to_the_keyboard_alone(opened, name):
 
 def test_an_explorer_shows_the_weights_of_its_lesson(opened):
     page = opened("03_masked_softmax")
+    unfold(page)
     assert page.get_by_text("A first look: in the notebook").count() == 1                           # of the lab
     readout, slider = page.locator(".readout"), page.locator(".explorer input[type=range]")
     assert readout.inner_text().startswith("query “at” → key “a”: 0.0")
@@ -146,6 +154,7 @@ def test_what_needs_a_kernel_says_so(opened, tmp_path, monkeypatch):
 def test_without_scripts_every_picture_is_there(browser, site):
     page = browser.new_page(java_script_enabled=False)
     page.goto((site / "03_masked_softmax.html").as_uri())
+    unfold(page)
     picture = page.locator(".explorer img")
     assert picture.is_visible() and picture.get_attribute("alt")
     page.close()

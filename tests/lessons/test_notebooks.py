@@ -1,150 +1,205 @@
-"""Every lesson is built like the others, was run from top to bottom, and shows the code that it imports."""
+"""Every lesson is built like the others, was run from top to bottom, and shows the code that it imports.
+
+One test for each rule: it goes through all lessons, and names those that break it.
+"""
 import ast
 import json
 import re
-import statistics
 
-import pytest
+from tests.notebooks import (
+    LOAD,
+    PATHS,
+    ROOT,
+    SECOND_EDITION,
+    code_cells,
+    definition,
+    has_tag,
+    is_solution,
+    printed,
+    read,
+    text_cells,
+)
 
-from tests.notebooks import NAMES, PATHS, ROOT, code_cells, is_solution, printed, read, shown_definitions, text_cells
+WIDGET = "application/vnd.jupyter.widget-view+json"
+LESSONS = {path.stem: read(path) for path in PATHS}
+SECOND = {name: LESSONS[name] for name in SECOND_EDITION}
+PARTS = ["**Predict", "<details>", "**Check**", "## Lab", "## Exercises", "## Recap",
+         "**New words:**", "**Next:**", "**References**"]
+KNOWN_BY_HAND = {
+    "00_start_here": ["weighted average: 10.2"],
+    "01_nadaraya_watson": ["output       19.63", "the flat of 2 rooms: 19.63",
+                           "[ 9., 10., 11., 12., 13., 14.]"],
+    "02_scoring_functions": ["[2.0, 3.0, 4.0, 5.0]", "[10.0, 11.0, 12.0, 13.0]"],
+    "03_masked_softmax": ["dot product [[2.0, 3.0, 4.0, 5.0], [10.0, 11.0, 12.0, 13.0]]",
+                          "additive    [[2.0, 3.0, 4.0, 5.0], [10.0, 11.0, 12.0, 13.0]]",
+                          "[0.25 0.25 0.25 0.25]"],
+    "07_transformer": ["batch norm: [[-1.0, -1.0], [1.0, 1.0]]"],
+    "16_further": ["divided: 28.125; all at once: 28.125"],
+}
 
-lessons = pytest.mark.parametrize("path", PATHS, ids=NAMES)
+
+def text_of(notebook):
+    return "\n".join(cell.source for cell in text_cells(notebook))
+
+
+def in_view(notebook):
+    """The code cells that a reader reads: neither claims nor solutions."""
+    return [cell for cell in code_cells(notebook) if not has_tag(cell, "claims") and not is_solution(cell)]
 
 
 def outputs(notebook):
     return [output for cell in code_cells(notebook) for output in cell.outputs]
 
 
-def test_there_are_lessons():
-    assert len(PATHS) >= 3
+def where(name, cell):
+    return f"{name}: {cell.source}"
 
 
-@lessons
-def test_it_was_run_from_top_to_bottom(path):
-    notebook = read(path)
-    counts = [cell.execution_count for cell in code_cells(notebook)]
-    assert counts == list(range(1, len(counts) + 1))
-    for output in outputs(notebook):
-        assert output.output_type != "error"
-        assert output.get("name") != "stderr"
+def test_each_was_run_from_top_to_bottom():
+    for name, notebook in LESSONS.items():
+        counts = [cell.execution_count for cell in code_cells(notebook)]
+        assert counts == list(range(1, len(counts) + 1)), name
+        assert not [output for output in outputs(notebook)
+                    if output.output_type == "error" or output.get("name") == "stderr"], name
 
 
-@lessons
-def test_it_carries_nothing_of_the_machine_it_ran_on(path):
-    raw = path.read_text(encoding="utf-8")
-    assert not re.search(r"/(home|root|tmp|Users|work)/|[A-Z]:\\\\|site-packages", raw)
-    assert len(raw) < 1_500_000
-    for cell in read(path).cells:
-        assert set(cell.metadata) <= {"tags", "jupyter"}
+def test_none_carries_anything_of_the_machine_it_ran_on():
+    for path in PATHS:
+        raw = path.read_text(encoding="utf-8")
+        assert not re.search(r"/(home|root|tmp|Users|work)/|[A-Z]:\\\\|site-packages", raw), path.stem
+        assert len(raw) < 1_500_000, path.stem
+        metadata = json.loads(raw)["metadata"]
+        assert set(metadata) == {"kernelspec", "language_info"}, path.stem
+        assert "version" not in metadata["language_info"], path.stem
 
 
-@lessons
-def test_every_picture_can_be_read_aloud(path):
-    notebook = read(path)
-    for output in outputs(notebook):
-        if "image/png" in output.get("data", {}):
-            assert len(output.metadata["image/png"]["alt"]) > 20
-    for cell in text_cells(notebook):
-        assert all(alt.strip() for alt in re.findall(r"!\[(.*?)\]\(", cell.source))
-        assert "```mermaid" not in cell.source or ("accTitle" in cell.source and "accDescr" in cell.source)
+def test_metadata_says_only_what_is_known():
+    for name, notebook in LESSONS.items():
+        for cell in notebook.cells:
+            assert set(cell.metadata) <= {"tags", "jupyter", "tolerance"}, where(name, cell)
+            assert set(cell.metadata.get("tags", [])) <= {"claims", "predict", "solution"}, where(name, cell)
+            assert 0 < cell.metadata.get("tolerance", 0.1) < 1, where(name, cell)
 
 
-@lessons
-def test_its_cells_are_short(path):
-    notebook = read(path)
-    lengths = [len(cell.source.splitlines()) for cell in code_cells(notebook)]
-    assert max(lengths) <= 30
-    own = [len(cell.source.splitlines()) for cell in code_cells(notebook) if "%load" not in cell.source]
-    assert statistics.median(own) <= 8
-    for cell in code_cells(notebook):
-        assert max(map(len, cell.source.splitlines())) <= 100, cell.source
-        assert len([node for node in ast.parse(cell.source).body if isinstance(node, ast.ClassDef)]) <= 1
-    prose = [len(re.sub(r"```.*?```|\$\$.*?\$\$", "", cell.source, flags=re.S).split()) for cell in text_cells(notebook)]
-    assert max(prose) <= 200
-    assert statistics.median(prose) <= 80
+def test_claims_and_solutions_are_collapsed_and_answers_to_a_predict_are_folded():
+    for name, notebook in LESSONS.items():
+        for cell in code_cells(notebook):
+            folded = cell.metadata.get("jupyter", {})
+            collapsed = has_tag(cell, "claims") or is_solution(cell)
+            assert folded.get("source_hidden", False) == collapsed, where(name, cell)
+            assert folded.get("outputs_hidden", False) == has_tag(cell, "predict"), where(name, cell)
+            assert not has_tag(cell, "claims") or "assert " in cell.source and not cell.outputs, where(name, cell)
 
 
-@lessons
-def test_it_has_the_parts_of_a_lesson(path):
-    notebook = read(path)
-    text = "\n".join(cell.source for cell in text_cells(notebook))
-    assert re.match(r"# \d+ · ", notebook.cells[0].source)
-    for part in ("**You need**", "**Time**", "**You will be able to**", "**Predict", "<details>", "**Check**", "## Lab",
-                 "## Exercises", "## Recap", "**New words:**", "**Next:**", "**References**"):
-        assert part in text, f"{part} is missing"
-    setup = next(cell for cell in code_cells(notebook) if "import torch" in cell.source)
-    assert len([line for line in setup.source.splitlines() if line]) <= 8
-    questions = re.findall(r"^## (.*\?)$", text, flags=re.M)
-    assert 3 <= len(questions) <= 6
-    assert text.count("<details>") == text.count("</details>")
+def test_every_picture_can_be_read_aloud():
+    for name, notebook in LESSONS.items():
+        alts = [output.metadata["image/png"]["alt"] for output in outputs(notebook)
+                if "image/png" in output.get("data", {})]
+        assert min(map(len, alts)) > 20, name
+        assert all(alt.strip() for alt in re.findall(r"!\[(.*?)\]\(", text_of(notebook))), name
+        for drawing in re.findall(r"```mermaid\n(.*?)```", text_of(notebook), flags=re.S):
+            assert "accTitle" in drawing and "accDescr" in drawing, name
 
 
-@lessons
-def test_its_exercises_have_solutions(path):
-    notebook = read(path)
-    text = "\n".join(cell.source for cell in text_cells(notebook))
-    numbers = re.findall(r"^\*\*(\d)\. ", text[text.index("## Exercises"):], flags=re.M)
-    solutions = [cell for cell in code_cells(notebook) if is_solution(cell)]
-    assert numbers == [str(i + 1) for i in range(len(numbers))] and len(numbers) >= 3
-    assert len(solutions) >= len(numbers) - 1                   # the first, recall, is answered in the text
-    assert "**Recall.**" in text.replace("1. ", "") or "**1. Recall.**" in text
-    assert "Open.**" in text
-    for cell in solutions:
-        assert cell.metadata.jupyter.source_hidden
+def test_links_lead_somewhere():
+    for path in PATHS:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", text_of(LESSONS[path.stem])):
+            assert (path.parent / target).exists(), (path.stem, target)
 
 
-@lessons
-def test_what_it_shows_is_what_it_imports(path):
-    shown = list(shown_definitions(read(path)))
-    assert shown
-    for name, module, source in shown:
-        tree = ast.parse(module.read_text(encoding="utf-8"))
-        original = next(node for node in tree.body if getattr(node, "name", None) == name)
-        assert not original.decorator_list
-        assert ast.dump(ast.parse(source).body[0]) == ast.dump(original), f"{name} differs from {module.name}: run the cell again"
+def test_definitions_are_shown_as_they_stand_in_their_modules():
+    for path in PATHS:
+        shown = [(LOAD.match(cell.source), cell) for cell in code_cells(LESSONS[path.stem])
+                 if cell.source.startswith("# %load")]
+        assert shown, path.stem
+        for match, cell in shown:
+            assert match and cell.source == match[0] + definition(match[1], path.parent / match[2]), \
+                f"{path.stem}: {cell.source.splitlines()[0]}: run python -m tools.execute"
 
 
-@lessons
-def test_its_links_lead_somewhere(path):
-    for cell in text_cells(read(path)):
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)", cell.source):
-            assert (path.parent / target).exists(), target
+def test_a_definition_is_found_without_its_decorators(tmp_path):
+    file = tmp_path / "module.py"
+    file.write_text("@this\ndef f(x):\n    # twice\n    return 2 * x\n\n\nclass C:\n    f = 1\n")
+    assert definition("f", file) == "def f(x):\n    # twice\n    return 2 * x"
+    assert definition("C", file) == "class C:\n    f = 1"
 
 
-def test_few_outputs_are_not_checked():
-    ignored = [path.stem for path in PATHS for cell in code_cells(read(path))
-               if "nbval-ignore-output" in cell.metadata.get("tags", []) or "NBVAL" in cell.source]
-    assert not ignored
+def test_a_lesson_opens_with_its_title_its_promise_and_its_card():
+    for name, notebook in LESSONS.items():
+        first, second = notebook.cells[:2]
+        assert re.fullmatch(rf"# {int(name[:2])} · .+\n\n.+", first.source, flags=re.S), name
+        for part in ("You need", "Time", "You will be able to"):
+            assert f"| **{part}** |" in second.source, name
+
+
+def test_a_lesson_has_its_parts():
+    for name, notebook in LESSONS.items():
+        text = text_of(notebook)
+        assert not [part for part in PARTS if part not in text], name
+        assert 3 <= len(re.findall(r"^## .*\?$", text, flags=re.M)) <= 8, name
+        assert text.count("<details>") == text.count("</details>"), name
+
+
+def test_a_cell_holds_at_most_a_page():
+    for name, notebook in LESSONS.items():
+        for cell in code_cells(notebook):
+            lines = cell.source.splitlines()
+            assert len(lines) <= 60 and max(map(len, lines)) <= 120, where(name, cell)
+        assert max(len(cell.source.split()) for cell in text_cells(notebook)) <= 300, name
+
+
+def test_exercises_have_solutions():
+    for name, notebook in LESSONS.items():
+        exercises = text_of(notebook).split("## Exercises")[1]
+        numbers = re.findall(r"^\*\*(\d)\. ", exercises, flags=re.M)
+        assert numbers == [str(i + 1) for i in range(len(numbers))] and len(numbers) >= 3, name
+        assert "**1. Recall.**" in exercises and "Open.**" in exercises, name
+        assert sum(map(is_solution, notebook.cells)) >= len(numbers) - 1, name     # the text answers the first
+
+
+def test_the_known_answers_are_on_the_page():
+    for name, answers in KNOWN_BY_HAND.items():
+        text = "".join(map(printed, code_cells(LESSONS[name])))
+        assert not [answer for answer in answers if answer not in text], name
 
 
 def test_the_sanitizer_swallows_times_only():
-    text = (ROOT / "tests" / "nbval_sanitize.cfg").read_text()
+    text = (ROOT / "tests" / "lessons" / "nbval_sanitize.cfg").read_text()
     pattern, = re.findall(r"^regex: (.*)$", text, flags=re.M)
-    assert re.sub(pattern, "", "0.73 ms, 12 ms, loss 0.36, 99 %, 3 words, [2.0, 3.0]") == ", , loss 0.36, 99 %, 3 words, [2.0, 3.0]"
+    assert re.sub(pattern, "", "0.73 ms, 12 ms, loss 0.36, 99 %, [2.0, 3.0]") == ", , loss 0.36, 99 %, [2.0, 3.0]"
 
 
-@pytest.mark.parametrize(("lesson", "answers"), [
-    ("01_nadaraya_watson", ["the two forms agree to 1e-6", "[2, 1, 6]", "output       19.63"]),
-    ("02_scoring_functions", ["[2.0, 3.0, 4.0, 5.0]", "[10.0, 11.0, 12.0, 13.0]", "largest difference below 1e-6: True"]),
-    ("03_masked_softmax", ["dot product [[2.0, 3.0, 4.0, 5.0], [10.0, 11.0, 12.0, 13.0]]",
-                           "additive    [[2.0, 3.0, 4.0, 5.0], [10.0, 11.0, 12.0, 13.0]]", "[0.25 0.25 0.25 0.25]"]),
-    ("04_bahdanau_attention", ["outputs [4, 7, 16] state [2, 4, 16]"]),
-    ("00_start_here", ["Everything that the course needs is here.", "88,576 parameters", "sunday november 30 1997  1997-11-30",
-                       "weighted average: 10.2"]),
-    ("08_dates", ["dates in both: 0", "72,064 parameters", "2000 dates never trained on: at least 99.5 %: True"]),
-    ("16_further", ["divided: 28.125; all at once: 28.125", "the losses are the same to 1e-4: True", "109.5 million parameters"]),
-    ("07_transformer", ["batch norm: [[-1.0, -1.0], [1.0, 1.0]]", "214.2 million", "the same to 1e-5: True"]),
-    ("15_real_bert", ["22,713,216 parameters", "the same to four digits: True", "nearest crane has the same sense: 8 of 8",
-                      "farther apart across senses: True", "right: 10 of 10"]),
-])
-def test_the_known_answers_are_on_the_page(lesson, answers):
-    text = "".join(map(printed, code_cells(read(ROOT / "notebooks" / f"{lesson}.ipynb"))))
-    for answer in answers:
-        assert answer in text
+# The second edition: numbers instead of verdicts, and nothing of the tests in what is read.
+
+def test_there_is_no_assert_in_view_and_no_check_is_imported():
+    for name, notebook in SECOND.items():
+        for cell in in_view(notebook):
+            nodes = list(ast.walk(ast.parse(cell.source)))
+            assert not any(isinstance(node, ast.Assert) for node in nodes), where(name, cell)
+            imported = {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
+            checks = {word for word in imported if word.startswith("check_")}
+            assert checks <= {"check_environment"}, where(name, cell)
 
 
-@lessons
-def test_the_file_is_plain(path):
-    notebook = json.loads(path.read_text(encoding="utf-8"))
-    assert set(notebook["metadata"]) == {"kernelspec", "language_info"}
-    assert "version" not in notebook["metadata"]["language_info"]
+def test_no_verdict_is_printed_but_on_equality():
+    for name, notebook in SECOND.items():
+        for cell in code_cells(notebook):
+            verdicts = re.findall(r"^.*\b(?:True|False)$", printed(cell), flags=re.M)
+            assert not verdicts or "torch.equal(" in cell.source, (name, verdicts)
+
+
+def test_each_predict_is_answered_by_a_cell_that_is_tagged_so():
+    for name, notebook in SECOND.items():
+        kinds = ["!" if has_tag(cell, "predict") else "?" for cell in notebook.cells
+                 if has_tag(cell, "predict") or "<summary>Answer</summary>" in cell.source]
+        assert re.fullmatch(r"(\?!+)+", "".join(kinds)), (name, kinds)
+
+
+def test_a_folded_output_gives_nothing_away():
+    """JupyterLab shows the first line of a folded output, so this line only names what follows."""
+    for name, notebook in SECOND.items():
+        for cell in code_cells(notebook):
+            if has_tag(cell, "predict"):
+                first = cell.outputs[0]
+                heading = first.get("text", "").split("\n")[0]
+                assert WIDGET in first.get("data", {}) or heading.endswith(":"), where(name, cell)

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from tests.notebooks import NAMES, PATHS, ROOT, code_cells, is_solution, read, text_cells
+from tests.notebooks import NAMES, PATHS, ROOT, code_cells, has_tag, is_solution, read, text_cells
 from tools.handout import hand_out
 
 
@@ -39,6 +39,8 @@ def test_no_solution_survives_and_all_else_does(student):
         assert not any(map(is_solution, handed_out.cells))
         assert not any("solution is" in cell.source for cell in handed_out.cells)
         assert len(text_cells(handed_out)) == len(text_cells(whole))
+        assert not any(cell.outputs or "outputs_hidden" in cell.metadata.jupyter
+                       for cell in handed_out.cells if has_tag(cell, "predict"))
 
 
 def test_every_lesson_is_a_whole_notebook(student):

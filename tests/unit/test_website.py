@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from tests.notebooks import NAMES, PATHS, ROOT, code_cells, is_solution, read, text_cells
+from tests.notebooks import NAMES, PATHS, ROOT, code_cells, has_tag, is_solution, read, text_cells
 from tools.site.__main__ import build, lessons
 from tools.site.prose import drawing_of, mathml
 
@@ -39,6 +39,8 @@ def test_pages_show_what_is_committed(tmp_path):
         notebook = read(path)
         assert page.count('<pre class="code">') == len(code_cells(notebook))
         assert page.count('<details class="solution">') == sum(map(is_solution, notebook.cells))
+        for tag in ("claims", "predict"):
+            assert page.count(f'<details class="{tag}">') == sum(has_tag(cell, tag) for cell in notebook.cells)
         pictures = [output.data["image/png"] for cell in code_cells(notebook) for output in cell.outputs if "data" in output]
         assert page.count("data:image/png") == len(pictures) and all(picture.replace("\n", "") in page for picture in pictures)
         assert f'href="{path.stem}.html"' in index

@@ -12,7 +12,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from tests.notebooks import NAMES, PATHS, ROOT, is_solution, read
+from tests.notebooks import NAMES, PATHS, ROOT, has_tag, read
 from tools.site.prose import Prose
 
 PAGES = pathlib.Path(__file__).parent / "pages"
@@ -65,7 +65,8 @@ def shown(cell, prose, state):
     if cell.cell_type == "markdown":
         return {"prose": prose.render(cell.source)}
     code = highlight(cell.source, PythonLexer(), HtmlFormatter(nowrap=True))
-    return {"code": code, "solution": is_solution(cell), "outputs": [output_of(output, state) for output in cell.outputs]}
+    folded = next((tag for tag in ("solution", "claims", "predict") if has_tag(cell, tag)), None)
+    return {"code": code, "folded": folded, "outputs": [output_of(output, state) for output in cell.outputs]}
 
 
 def output_of(output, state):
