@@ -4,7 +4,7 @@ import statistics
 import nbformat
 import pytest
 
-from tests.browser.labdriver import chromium, lab_server, open_notebook, wait_until
+from tests.browser.labdriver import chromium, lab_server, open_notebook
 from tools.execute import KERNEL
 
 CELLS = [
@@ -135,7 +135,6 @@ def test_dragging_leaves_no_queue(notebook, report):
 
 def test_moving_leaves_nothing_behind(notebook):
     """200 moves: the kernel's memory and matplotlib's figures stay as they are."""
-    page = notebook.page
     code = """
 import gc, psutil
 def left():
@@ -147,14 +146,7 @@ for i in range(200):
 after = left()
 print("objects", after[0] - before[0], "KiB", after[1] - before[1])
 """
-    page.evaluate("""async (code) => {
-      const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
-      const future = kernel.requestExecute({code});
-      window.said = '';
-      future.onIOPub = (message) => { if (message.header.msg_type === 'stream') window.said += message.content.text; };
-      await future.done;
-    }""", code)
-    said = wait_until(lambda: page.evaluate("() => window.said"), 60, lambda: "the kernel said nothing")
-    print("\n200 moves leave behind:", said.strip())
+    said = notebook.say(code)
+    print("\n200 moves leave behind:", said)
     objects, kib = int(said.split()[1]), int(said.split()[3])
     assert objects < 2000 and kib < 20_000

@@ -28,7 +28,7 @@ def notebook(running):
 
 
 def wait_for(locator, text):
-    wait_until(lambda: text in locator.inner_text(), 5, lambda: f"{text!r} is not in {locator.inner_text()!r}")
+    wait_until(lambda: text in locator.inner_text(), 20, lambda: f"{text!r} is not in {locator.inner_text()!r}")
 
 
 def test_it_shows_the_exact_weight_and_works_on_the_grid(notebook):
@@ -48,7 +48,7 @@ def test_it_shows_the_exact_weight_and_works_on_the_grid(notebook):
     notebook.press(canvas, "ArrowRight")
     wait_for(readout, "layer 0, head 1, query “c” → key “w”: 0.3100")
     box = canvas.bounding_box()
-    notebook.page.mouse.move(box["x"] + box["width"] - 10, box["y"] + 10)
+    canvas.hover(position={"x": box["width"] - 10, "y": 10})
     wait_for(readout, "query “a” → key “z”: hidden by the mask")
     assert "query “a”" in part.locator("canvas.bars").get_attribute("aria-label")
 
