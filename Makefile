@@ -51,7 +51,7 @@ lint: $(VENV)/ready-dev
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 	@if command -v node > /dev/null; \
-	then npx --yes eslint@9 --config tools/eslint.config.mjs helpers tools; \
+	then npx --yes eslint@9 --config tools/eslint.config.mjs helpers/widgets tools/site/pages; \
 	else echo "skipped: ESLint needs Node.js, and this machine has none"; fi
 
 lock: $(VENV)/ready

@@ -37,7 +37,7 @@ class TrainingCurve:
         self.ax.grid(alpha=0.25)
 
     def __call__(self, step: int, loss: float, validation: float | None = None) -> None:
-        """Take the losses after `step`, which counts from 0."""
+        """Take the loss of a step, and what validation found after it; step: how many were taken, from 1."""
         self.now = time.perf_counter()
         self.losses.append(float(loss))
         if validation is not None:
@@ -53,7 +53,7 @@ class TrainingCurve:
 
     def draw(self) -> None:
         """Move the curves to the losses so far."""
-        steps, losses = [step + 1 for step, _ in self.validation], [loss for _, loss in self.validation]
+        steps, losses = [step for step, _ in self.validation], [loss for _, loss in self.validation]
         self.line.set_data(range(1, len(self.losses) + 1), self.losses)
         self.dots.set_data(steps, losses)
         smallest, largest = min(self.losses + losses), max(self.losses + losses)

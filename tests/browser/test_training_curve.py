@@ -13,11 +13,11 @@ from helpers.widgets import TrainingCurve
 curve = TrainingCurve(120)
 for step in range(120):
     time.sleep(0.05)
-    curve(step, 100 / (1 + step), validation=120 / (1 + step) if step % 20 == 19 else None)"""
+    curve(step + 1, 100 / (1 + step), validation=120 / (1 + step) if step % 20 == 19 else None)"""
 WITHOUT_END = """curve = TrainingCurve(1_000_000)
 for step in range(1_000_000):
     time.sleep(0.01)
-    curve(step, 100 / (1 + step))"""
+    curve(step + 1, 100 / (1 + step))"""
 
 
 @pytest.fixture(scope="module")

@@ -330,8 +330,8 @@ def test_outside_a_notebook_the_curve_keeps_the_losses_and_draws_nothing(monkeyp
     watch = TrainingCurve(3)
     monkeypatch.setattr(watch, "draw", lambda: pytest.fail("it draws"))
     for step in range(3):
-        watch(step, torch.tensor(3.0 - step), None if step else 4)
-    assert watch.losses == [3.0, 2.0, 1.0] and watch.validation == [(0, 4.0)]
+        watch(step + 1, torch.tensor(3.0 - step), None if step else 4)
+    assert watch.losses == [3.0, 2.0, 1.0] and watch.validation == [(1, 4.0)]
     assert capsys.readouterr().out == "TrainingCurve(3 steps)\n"
 
 
@@ -339,14 +339,14 @@ TRAINED = """
 from helpers.widgets import TrainingCurve
 curve = TrainingCurve(3)
 for step in range(3):
-    curve(step, 3.0 - step)"""
+    curve(step + 1, 3.0 - step)"""
 INTERRUPTED = """
 import time
 curve = TrainingCurve(1000)
 try:
     for step in range(1000):
         time.sleep(0.01)
-        curve(step, 2.0)
+        curve(step + 1, 2.0)
         if step == 200:
             raise KeyboardInterrupt
 except KeyboardInterrupt:

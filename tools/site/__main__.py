@@ -94,7 +94,7 @@ def explorers_of(path):
 
 
 def state_of(widget):
-    """What explorer.js reads of an explorer, its weights as base64."""
+    """What attention_explorer.js reads of an explorer, its weights as base64."""
     buffer, = widget["buffers"]
     values = {name: value for name, value in widget["state"].items() if not name.startswith("_")}
     return values | {"weights": buffer["data"]}
