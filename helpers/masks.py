@@ -93,8 +93,7 @@ def check_tokens(ids, vocab_size, lengths=None):
 def all_within(x, low, high):
     """Whether all values of x are from low to high; True, too, where the values cannot be read without harm.
 
-    That is on a GPU, where reading them would wait for it, and where torch compiles, exports or maps
-    (`vmap`).
+    That is on a GPU, where reading them would wait for it, and where torch compiles, exports or maps (`vmap`).
     """
     if torch.compiler.is_compiling() or x.device.type != "cpu":
         return True
