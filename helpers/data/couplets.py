@@ -23,12 +23,10 @@ def load_couplets(name: str = "made", path=None) -> list[tuple[str, str]]:
         these two files, or a table with two columns; any characters, with spaces between them or without.
     Raises ValueError for another name and for damaged files, FileNotFoundError where they are missing.
     """
-    if path is not None:
-        files = read_files(path, ("in.txt", "out.txt"))
-    elif name == "made":
+    if path is None and name == "made":
         files = read_files(SHIPPED / "couplets.tsv.xz")
-    elif name == "published":
-        files = read_published("couplet", ("in.txt", "out.txt"), known=KNOWN, advice=ADVICE)
+    elif path is not None or name == "published":
+        files = read_published("couplet", ("in.txt", "out.txt"), path=path, known=KNOWN, advice=ADVICE)
     else:
         raise ValueError(f'no couplets are called {name!r}: choose "made" or "published", or give a path')
     rows = enumerate(parallel(*files), 1) if len(files) == 2 else columns(*files, "first", "second")

@@ -2,7 +2,7 @@
 import json
 import re
 
-from helpers.data.published import columns, read_files, read_made, read_published, two_parts
+from helpers.data.published import columns, read_made, read_published, two_parts
 
 LABELS = ["entailment", "neutral", "contradiction"]
 LABEL_OF = {name: i for i, label in enumerate(LABELS) for name in (label, str(i))} | {"-": None, "-1": None}
@@ -40,10 +40,7 @@ def load_entailment(name: str = "made", n_train: int = 6000, n_test: int = 900, 
         return tuple([(*texts, LABELS.index(gold)) for gold, *texts in part] for part in parts)
     if path is None and name != "snli":
         raise ValueError(f'no pairs are called {name!r}: choose "made" or "snli", or give a path')
-    if path is None:
-        files = read_published("snli_1.0", *LAYOUTS, known=KNOWN, url=URL, checksum=CHECKSUM)
-    else:
-        files = read_files(path, *LAYOUTS)
+    files = read_published("snli_1.0", *LAYOUTS, path=path, known=KNOWN, url=URL, checksum=CHECKSUM)
     return two_parts([read_pairs(file) for file in files])
 
 

@@ -77,7 +77,7 @@ def load_bert(folder) -> BertForPretraining:
     bert = Bert(**sizes, dropout=config.get("hidden_dropout_prob", 0.1), pooler=pooler or nsp_head)
     model = BertForPretraining(bert, mlm_head, nsp_head)
     set_eps(model, config.get("layer_norm_eps", EPS))
-    fill(published(own_tensors(model)), swapped(stored), f"{path.name} does not fit the BERT of its config.json")
+    fill(published(model), swapped(stored), f"{path.name} does not fit the BERT of its config.json")
     return model.eval()
 
 
@@ -125,16 +125,16 @@ def save_bert(model: BertForPretraining, folder, tokenizer: Tokenizer, record: d
     files = ["config.json", "tokenizer_config.json", "model.safetensors", "vocab.txt"]
     with contextlib.ExitStack() as stack:                    # none takes the place of another before all are written
         *configs, weights, vocabulary = [stack.enter_context(atomic_write(folder / name)) for name in files]
-        write(swapped(published(own_tensors(model))), weights, record, dtype)
+        write(swapped(published(model)), weights, record, dtype)
         for part, content in zip(configs, (config, words)):
             part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8", newline="\n")
         save_wordpiece(tokenizer, vocabulary)
 
 
-def published(tensors):
-    """Our tensors under their names."""
+def published(model):
+    """The tensors of a model under their names."""
     theirs = {}
-    for name, tensor in tensors.items():
+    for name, tensor in own_tensors(model).items():
         for mine, published_name in NAMES.items():
             name = name.replace(mine, published_name)
         theirs[name] = tensor
