@@ -10,7 +10,7 @@ KINDS = ["previous", "next", "same", "[SEP]"]           # what `head_names` look
 
 
 def using(register: Callable) -> Callable:
-    """A method of nn.Module that registers a hook, as one of `HookPoint`, which notes that it is used."""
+    """A method of nn.Module that registers a hook, and with it the note that the point is used."""
     def register_and_note(point, *args, **kwargs):
         point.used = True
         return register(point, *args, **kwargs)
@@ -21,8 +21,7 @@ class HookPoint(nn.Identity):
     """Identity: the attention weights pass through it, so a hook registered here can read or change them.
 
     While `used` is False, torch may compute the whole attention in one fused step that never forms the
-    weights. The first hook registered here sets it to True, and only assigning False resets it. Global module
-    hooks do not set it.
+    weights. The first hook registered here sets it to True, global ones do not; only assigning False resets it.
     """
 
     def __init__(self):

@@ -1,4 +1,4 @@
-"""Every static picture of the course: maps of weights, curves, and the scenes of the labs.
+"""Every static picture of the course: maps of weights, curves, the scenes of the labs; labels in Chinese.
 
 A function whose name begins with `draw_` draws into existing axes; the others return a whole `Picture`.
 Rows of a map are queries, columns are keys. Values may be tensors or whatever numpy takes.
@@ -99,8 +99,6 @@ def as_numpy(values: Values) -> np.ndarray:
     return np.asarray(values)
 
 
-# Maps
-
 def heatmap(weights: Values, query_tokens: Sequence | None = None, key_tokens: Sequence | None = None,
             mask: Values | None = None, title: str = "", **options) -> Picture:
     """A picture of one map, `[T_q, T_k]`. The arguments are those of `heatmaps`."""
@@ -135,16 +133,15 @@ def heatmaps(maps: Mapping[str, Values], query_tokens: Sequence | None = None,
         if ax is not axes[0, 0]:
             ax.set(ylabel="", yticks=[])
     picture.alt = alt or largest_weights(maps, query_tokens, key_tokens)
-    label = label or ("score" if signed else "weight")
-    picture.colorbar(image, ax=axes[0], label=label, shrink=0.9, pad=0.02)
+    picture.colorbar(image, ax=axes[0], label=label or ("score" if signed else "weight"), shrink=0.9, pad=0.02)
     return picture
 
 
 def map_and_row(weights: Values, query: int, key: int, query_tokens: Sequence, key_tokens: Sequence,
                 title: str = "", vmax: float = 1.0) -> Picture:
     """A picture of one map, its cell (query, key) framed, and beside it the weights of that query as bars."""
-    weight = as_numpy(weights)[query, key]
-    shown = "hidden" if np.isnan(weight) else f"{weight:.2f}"
+    row = as_numpy(weights)[query]
+    shown = "hidden" if np.isnan(row[key]) else f"{row[key]:.2f}"
     height = min(6.5, max(2.6, 0.3 * len(query_tokens) + 1.2))
     picture, (left, right) = panels(8.4, height, 1, 2, width_ratios=[5, 4])
     largest = largest_weights({"": weights}, query_tokens, key_tokens)
@@ -153,7 +150,7 @@ def map_and_row(weights: Values, query: int, key: int, query_tokens: Sequence, k
     image = draw_map(left, weights, query_tokens, key_tokens, vmax=vmax)
     left.add_patch(Rectangle((key - 0.5, query - 0.5), 1, 1, fill=False, edgecolor="#D55E00", linewidth=2))
     left.set_title(title)
-    draw_bars(right, as_numpy(weights)[query], key_tokens, f'query "{query_tokens[query]}"', vmax)
+    draw_bars(right, row, key_tokens, f'query "{query_tokens[query]}"', vmax)
     picture.colorbar(image, ax=left, label="weight")
     return picture
 
@@ -230,10 +227,7 @@ def draw_bars(ax: Axes, row: Values, key_tokens: Sequence, title: str = "", vmax
 
 
 def broadcast_mask(mask: Values, shape: tuple[int, ...]) -> np.ndarray:
-    """The mask as an array of `shape`, True = may look.
-
-    Raises TypeError for a mask that is not boolean, ValueError for one that does not broadcast to `shape`.
-    """
+    """The mask as an array of `shape`; TypeError unless it is boolean, ValueError unless it broadcasts to `shape`."""
     mask = as_numpy(mask)
     if mask.dtype != bool:
         raise TypeError(f"the mask is {mask.dtype}: it needs to be boolean, True where a query may look")
@@ -290,8 +284,6 @@ def largest_weights(maps: Mapping[str, Values], query_tokens: Sequence | None = 
     return ". ".join(said)
 
 
-# Curves
-
 def lines(series: Mapping[str, tuple], xlabel: str, ylabel: str, title: str = "", alt: str = "",
           points: tuple | None = None, log: str = "") -> Picture:
     """A picture of curves. The arguments are those of `draw_lines`."""
@@ -330,8 +322,6 @@ def draw_lines(ax: Axes, series: Mapping[str, tuple], xlabel: str, ylabel: str, 
     return artists
 
 
-# Scenes of labs
-
 def draw_plane(ax: Axes, keys: Values, names: Iterable[str], reach: float = 4) -> Line2D:
     """Draw named keys, `[T_k, 2]`, as arrows in a plane; return the query's line, for a lab to move."""
     arrow = {"arrowstyle": "-|>", "color": KEY, "linewidth": 2.5, "shrinkB": 0}
@@ -369,8 +359,6 @@ def draw_columns(ax: Axes, size: int, title: str, limits: tuple[float, float]) -
     ax.spines[["top", "right"]].set_visible(False)
     return bars
 
-
-# Chinese labels
 
 def chinese_labels(tokens: Iterable[str], readings: Iterable[str]) -> list[str]:
     """Labels such as "天 tiān" where one font has the Chinese characters of all tokens, else "tiān".

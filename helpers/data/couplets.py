@@ -57,8 +57,7 @@ def read_line(text: str, known: Collection[str], shortest: int, longest: int) ->
     for the person who typed, for characters that are not known and for a line that is too short or too long.
     """
     line = "".join(text.split())
-    unknown = list(dict.fromkeys(character for character in line if character not in known))
-    if unknown:
+    if unknown := [character for character in dict.fromkeys(line) if character not in known]:
         named = ", ".join(f"{character!r}" for character in unknown[:5]) + (" and more" if len(unknown) > 5 else "")
         some = ", ".join(f"{character} {transcribe(character)}" for character in list(known)[:8])
         raise ValueError("Copy Chinese characters from the table above; readings cannot be typed. "

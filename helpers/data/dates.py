@@ -80,7 +80,8 @@ def in_a_sentence(date, rng):
         year = rng.choice(["", "'"]) + year
     day, the = number(date.day, rng), ""
     if rng.random() < 0.4:
-        day, the = f"{date.day}{ordinal_ending(date.day)}", rng.choice(["", "the "])
+        ending = "th" if date.day in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(date.day % 10, "th")
+        day, the = f"{date.day}{ending}", rng.choice(["", "the "])
     day_first = the + day + rng.choices([" ", " of ", ", "], [6, 2, 1])[0] + month + comma + year
     month_first = f"{month} {the}{day}{comma}{year}"
     return rng.choice([day_first, month_first])
@@ -121,8 +122,3 @@ def number(n, rng):
 def short_or_full_year(date, rng):
     """The year in full, or, where two digits can name it, in one case of three by these."""
     return f"{date.year % 100:02}" if date.year in TWO_DIGIT_YEARS and rng.random() < 1 / 3 else str(date.year)
-
-
-def ordinal_ending(day):
-    """What follows the number: st, nd, rd or th."""
-    return "th" if day in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")

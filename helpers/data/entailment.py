@@ -25,8 +25,7 @@ def load_entailment(name: str = "made", n_train: int = 6000, n_test: int = 900, 
 
     name: "made", the first n_train and n_test pairs by the project (tools/make_data). Each hypothesis is
         there with three premises, one for each label: neither sentence alone says much about it. No sentence
-        of the test is in the training pairs, and what its hypotheses say is done, such as opening documents,
-        is done nowhere there.
+        of the test is in the training pairs, nor what its hypotheses say is done, such as opening documents.
         "snli", sentences about pictures, CC BY-SA 4.0; its validation pairs are the test. Read from snli_1.0
         in the cache folder (see `read_published`), or fetched.
     path: in place of a name, a folder or archive with such files as snli_1.0_train.txt and snli_1.0_dev.txt,

@@ -12,7 +12,7 @@ import torch
 from tokenizers import Tokenizer
 
 from helpers.bert import EPS, Bert, BertForPretraining, set_eps
-from helpers.pretrained.weights import FLOATS, atomic_write, fill, own_tensors, read_shapes, read_whole, write
+from helpers.pretrained.weights import FLOATS, atomic_write, fill, opened, own_tensors, read_whole, write
 from helpers.text import read_wordpiece, save_wordpiece
 
 NAMES = {                                                    # ours: theirs
@@ -69,7 +69,7 @@ def load_bert(folder) -> BertForPretraining:
     """
     config, path = read_config(folder, MODEL), find(folder, "model.safetensors")
     check_numbers(config)
-    check_sizes(config, read_shapes(path), path.name)        # before anything is built of these sizes
+    check_sizes(config, path)                                # before anything is built of these sizes
     stored = in_one_spelling(read_whole(path)[0], path.name)
     mlm_head, nsp_head, pooler = (any(name.startswith(start) for name in stored)
                                   for start in ("cls.predictions.", "cls.seq_relationship.", "bert.pooler."))
@@ -175,16 +175,17 @@ def new_name(name):
     return re.sub(r"^(embeddings|encoder|pooler)\.", r"bert.\1.", name)
 
 
-def check_sizes(config, shapes, file):
-    """Raise unless the tensors of a file, by their shapes, are of the sizes that config.json says."""
-    named = {new_name(name): shape for name, shape in shapes.items()}
+def check_sizes(config, path):
+    """Raise unless the tensors of a file, whose numbers are not read, are of the sizes that config.json says."""
+    with opened(path) as file:
+        named = {new_name(name): file.get_slice(name).get_shape() for name in file.keys()}
     shapes = {REPEATED.get(name, name): shape for name, shape in named.items()} | named
     missing = sorted({name for name, _ in FOUND_IN.values() if len(shapes.get(name, [])) != 2})
     if missing:
-        raise ValueError(f"{file} does not fit the BERT of its config.json. Missing as a matrix: {', '.join(missing)}")
+        raise ValueError(f"{path.name} does not fit the BERT of its config.json. Missing as a matrix: {', '.join(missing)}")
     layers = {found[1] for name in shapes if (found := re.match(r"bert\.encoder\.layer\.(\d+)\.", name))}
     found = {size: shapes[name][axis] for size, (name, axis) in FOUND_IN.items()} | {"num_hidden_layers": len(layers)}
-    wrong = [f"{size} is {config[size]}, but {there} in {file}" for size, there in found.items() if config[size] != there]
+    wrong = [f"{size} is {config[size]}, but {there} in {path.name}" for size, there in found.items() if config[size] != there]
     if wrong:
         raise ValueError(f"config.json: {'; '.join(wrong)}")
 

@@ -20,8 +20,7 @@ def save_weights(model: nn.Module, path, record: dict | None = None, dtype: torc
 
     record: a dictionary that JSON can hold, read back by `read_record`. dtype: what floating point numbers
     are stored as, one of FLOATS, such as torch.float16 for half the bytes; as they are if None. Weights that
-    two layers share are written once. Raises ValueError for a weight that is not finite, or would not be in
-    that dtype.
+    two layers share are written once. Raises ValueError for a weight that is not finite, or not in that dtype.
     """
     with atomic_write(path) as part:
         write(own_tensors(model), part, record, dtype)
@@ -101,12 +100,6 @@ def record_of(file, path):
     except ValueError as error:
         raise ValueError(f"{path.name} is damaged: its record is no JSON: {error}") from error
     return record if isinstance(record, dict) else {}
-
-
-def read_shapes(path):
-    """By name, the shape of each tensor of a file; its numbers are not read. Raises ValueError if it is not whole."""
-    with opened(path) as file:
-        return {name: file.get_slice(name).get_shape() for name in file.keys()}
 
 
 def read_whole(path):

@@ -41,8 +41,7 @@ class Checkpoint:
     def load(self) -> None:
         """Put what `save` wrote, if anything, into the tensors.
 
-        Raises ValueError for a file that is damaged, and, by the name of what differs, for one of another
-        run; then no tensor changes.
+        Raises ValueError, and changes no tensor, for a damaged file, and for one of another run, naming what differs.
         """
         if not self.path.exists():
             return

@@ -132,8 +132,7 @@ def journal(out, checkpoint, steps, save_every, parts, validate):
 def batches_from(step, pairs, tokenizer, options, rank=0):
     """The batches of a run from a step on, all of one size; each pass has a seed.
 
-    Before each, torch's generator gets a seed for the step and the process: dropout is the same after a
-    restart.
+    Before each, torch's generator gets a seed for step and process: dropout is the same after a restart.
     """
     size, in_a_pass = options.batch_size, len(pairs.real) // options.batch_size
     while step < options.steps:
