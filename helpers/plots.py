@@ -38,7 +38,7 @@ ORANGE_TO_PURPLE = ("#B35806", "#FFFFFF", "#542788")
 WEIGHTS = LinearSegmentedColormap.from_list("weights", PAPER_TO_INK).with_extremes(bad=MASKED)
 SIGNED = LinearSegmentedColormap.from_list("signed", ORANGE_TO_PURPLE).with_extremes(bad=MASKED)
 MOST_TICKS = 20
-BOXES = re.compile("last ?resort|fallback|tofu|notdef", re.IGNORECASE)       # fonts that draw a box for each character
+BOXES = re.compile("last ?resort|fallback|tofu|notdef", re.IGNORECASE)       # fonts that draw boxes for characters
 DOTS_PER_INCH, CSS_PIXELS_PER_INCH = 144, 96
 Values = torch.Tensor | ArrayLike
 

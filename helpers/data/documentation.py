@@ -143,7 +143,7 @@ def source_files(library):
 def prose(text, indented=False):
     """The clean sentences of a docstring: a list for each run of them that nothing interrupts.
 
-    Lines count that begin at the docstring's margin; further right, only where indented is set: most are lists and code.
+    Lines count that begin at the docstring's margin; if indented is set, also those further right, often lists or code.
     """
     sentences = []
     for block in re.split(r"\n\s*\n", inspect.cleandoc(text)):

@@ -177,15 +177,16 @@ def new_name(name):
 
 def check_sizes(config, path):
     """Raise unless the tensors of a file, whose numbers are not read, are of the sizes that config.json says."""
-    with opened(path) as file:
-        named = {new_name(name): file.get_slice(name).get_shape() for name in file.keys()}
+    with opened(path) as stored:
+        named = {new_name(name): stored.get_slice(name).get_shape() for name in stored.keys()}
+    file = path.name
     shapes = {REPEATED.get(name, name): shape for name, shape in named.items()} | named
     missing = sorted({name for name, _ in FOUND_IN.values() if len(shapes.get(name, [])) != 2})
     if missing:
-        raise ValueError(f"{path.name} does not fit the BERT of its config.json. Missing as a matrix: {', '.join(missing)}")
+        raise ValueError(f"{file} does not fit the BERT of its config.json. Missing as a matrix: {', '.join(missing)}")
     layers = {found[1] for name in shapes if (found := re.match(r"bert\.encoder\.layer\.(\d+)\.", name))}
     found = {size: shapes[name][axis] for size, (name, axis) in FOUND_IN.items()} | {"num_hidden_layers": len(layers)}
-    wrong = [f"{size} is {config[size]}, but {there} in {path.name}" for size, there in found.items() if config[size] != there]
+    wrong = [f"{size} is {config[size]}, but {there} in {file}" for size, there in found.items() if config[size] != there]
     if wrong:
         raise ValueError(f"config.json: {'; '.join(wrong)}")
 

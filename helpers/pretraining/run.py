@@ -88,11 +88,13 @@ def pretrain(train_set: list[list[str]], validation_set: list[list[str]], tokeni
             out.mkdir(parents=True, exist_ok=True)
             checkpoint.load()
         parallel = together(model, checkpoint.tensors, run) if world > 1 else model
-        first, began, parts = checkpoint.step(), time.perf_counter(), []
+        first, began = checkpoint.step(), time.perf_counter()
+        parts = torch.zeros(2)                                          # both losses of the last step
 
         def loss_fn(model, *batch):
-            parts[:] = [step_losses(model, batch, rank, world, options.bf16)]
-            return parts[-1].sum()
+            losses = step_losses(model, batch, rank, world, options.bf16)
+            parts.copy_(losses.detach())
+            return losses.sum()
 
         keep = journal(out, checkpoint, options.steps, save_every, parts, lambda: evaluate(model, validation))
         with keep if rank == 0 else contextlib.nullcontext() as watch:
@@ -112,16 +114,13 @@ def pretrain(train_set: list[list[str]], validation_set: list[list[str]], tokeni
 
 @contextlib.contextmanager
 def journal(out, checkpoint, steps, save_every, parts, validate):
-    """What `train` calls after each step: it writes log.csv and, every save_every steps, validates and saves.
-
-    parts: a list that ends in both losses of the last step, [2].
-    """
+    """What `train` calls after each step: it writes log.csv and, every save_every steps, validates and saves."""
     first = checkpoint.step()
     with open_log(out / "log.csv", COLUMNS, first) as log, tqdm(initial=first, total=steps, unit="step") as bar:
         def watch(taken, loss, _):
             step = first + taken
             save = step % save_every == 0 or step == steps
-            print(step, loss, *parts[-1].tolist(), *(validate() if save else ("", "")), sep=",", file=log)
+            print(step, loss, *parts.tolist(), *(validate() if save else ("", "")), sep=",", file=log)
             if save:
                 checkpoint.save()
             bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
