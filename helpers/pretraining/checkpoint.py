@@ -46,8 +46,7 @@ class Checkpoint:
         if not self.path.exists():
             return
         stored, record = read_whole(self.path)
-        missing = [name for name in ("run", "step", "seconds") if name not in record]
-        if missing:
+        if missing := [name for name in ("run", "step", "seconds") if name not in record]:
             raise ValueError(f"{self.path} is damaged, or no checkpoint: it does not say {', '.join(missing)}")
         other = [f"{name} was {record['run'].get(name)}, is {value}" for name, value in self.run.items()
                  if record["run"].get(name) != value]

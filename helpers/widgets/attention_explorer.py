@@ -65,9 +65,8 @@ class AttentionExplorer(anywidget.AnyWidget):
     def typed(self, change) -> None:
         """Show the weights of what was typed. If it cannot be read, say why, and keep the last ones."""
         try:
-            arguments = self.read(**self.texts)
             names = ("weights", "query_tokens", "key_tokens", "mask", "axes", "labels")
-            values, traits = checked(*map(arguments.get, names))
+            values, traits = checked(*map(self.read(**self.texts).get, names))
         except Exception as error:                      # a reader's own function may raise anything
             self.message = str(error) or type(error).__name__
             return
