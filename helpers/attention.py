@@ -121,8 +121,7 @@ def check_sizes(query, key, value):
     if min(query.dim(), key.dim(), value.dim()) < 2:
         raise ValueError(f"{sizes}: each needs at least two axes, [T, d]")
     if key.shape[-2] != value.shape[-2]:
-        raise ValueError(f"{sizes}: {key.shape[-2]} keys, {value.shape[-2]} values, "
-                         "but every key needs its value")
+        raise ValueError(f"{sizes}: {key.shape[-2]} keys, {value.shape[-2]} values, but every key needs its value")
     if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
         raise ValueError(f"{sizes}: all axes before the last two must be the same")
 

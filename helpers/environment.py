@@ -17,8 +17,8 @@ def troubles(python=sys.version_info[:2], version=importlib.metadata.version):
     """
     found = []
     if not OLDEST <= python <= NEWEST:
-        found.append(f"This is Python {'.'.join(map(str, python))}: the course needs 3.10 to 3.13. `make lab PYTHON=python3.12` "
-                     "takes another one that you have.")
+        found.append(f"This is Python {'.'.join(map(str, python))}: the course needs 3.10 to 3.13. "
+                     "`make lab PYTHON=python3.12` takes another one that you have.")
     try:
         from packaging.requirements import Requirement  # here: it may be what is missing
     except ModuleNotFoundError:
@@ -28,22 +28,18 @@ def troubles(python=sys.version_info[:2], version=importlib.metadata.version):
     except importlib.metadata.PackageNotFoundError:
         return [*found, "The course is not installed in this Python: open it by `make lab`, as the README says, "
                         'or run `pip install -e ".[test]"` in its folder.']
-    for requirement in map(Requirement, requirements):
-        if requirement.marker is None or requirement.marker.evaluate():      # not what only the tests need
-            found += trouble_with(requirement, version)
+    for needed in map(Requirement, requirements):
+        if needed.marker is not None and not needed.marker.evaluate():       # what only the tests need
+            continue
+        advice = how_to_get(needed.name, needed.specifier)
+        try:
+            there = version(needed.name)
+        except importlib.metadata.PackageNotFoundError:
+            found.append(f"{needed.name} is missing: {advice}")
+        else:
+            if not needed.specifier.contains(there, prereleases=True):
+                found.append(f"{needed.name} is {there}, and {needed.specifier} is needed: {advice}")
     return found
-
-
-def trouble_with(requirement, version):
-    """No sentence if a package is there and new enough, else one."""
-    try:
-        there = version(requirement.name)
-    except importlib.metadata.PackageNotFoundError:
-        return [f"{requirement.name} is missing: {how_to_get(requirement.name, requirement.specifier)}"]
-    if not requirement.specifier.contains(there, prereleases=True):
-        return [f"{requirement.name} is {there}, and {requirement.specifier} is needed: "
-                f"{how_to_get(requirement.name, requirement.specifier)}"]
-    return []
 
 
 def how_to_get(name, specifier=""):

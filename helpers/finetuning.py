@@ -68,8 +68,7 @@ def finetuning_batches(examples: list[tuple], batch_size: int, steps: int, seed:
         yield collate([examples[i] for i in group])
 
 
-def class_loss(model: nn.Module, ids: Tensor, lengths: Tensor, segments: Tensor,
-               labels: Tensor) -> Tensor:
+def class_loss(model: nn.Module, ids: Tensor, lengths: Tensor, segments: Tensor, labels: Tensor) -> Tensor:
     """The mean loss of a BertClassifier, labels [B]: a number."""
     return F.cross_entropy(model(ids, lengths, segments), labels)
 
@@ -80,8 +79,7 @@ def number_loss(model: nn.Module, ids: Tensor, lengths: Tensor, segments: Tensor
     return F.mse_loss(model(ids, lengths, segments).squeeze(1), labels.float())
 
 
-def tag_loss(model: nn.Module, ids: Tensor, lengths: Tensor, segments: Tensor,
-             labels: Tensor) -> Tensor:
+def tag_loss(model: nn.Module, ids: Tensor, lengths: Tensor, segments: Tensor, labels: Tensor) -> Tensor:
     """The mean loss of a BertTagger over the tokens that have a tag, labels [B, T]: a number."""
     return F.cross_entropy(model(ids, lengths, segments).flatten(0, 1), labels.flatten(), ignore_index=IGNORE)
 
@@ -115,10 +113,7 @@ def accuracy(logits: list[Tensor], examples: list[tuple]) -> float:
 
 
 def tag_f1(logits: list[Tensor], examples: list[tuple]) -> float:
-    """F1 of the tags other than 0, over all tokens; logits: [T, num_tags] each.
-
-    That is twice the right ones, divided by those predicted and those wanted together.
-    """
+    """F1 of the tags other than 0, over all tokens: 2 right / (predicted + wanted); logits: [T, num_tags] each."""
     predicted = torch.cat([row.argmax(1) for row in logits])
     tags = torch.cat([torch.tensor(tags) for _, _, tags in examples])
     predicted, tags = predicted[tags != IGNORE], tags[tags != IGNORE]
@@ -128,8 +123,8 @@ def tag_f1(logits: list[Tensor], examples: list[tuple]) -> float:
 
 def exact_match(logits: list[Tensor], examples: list[tuple]) -> float:
     """The share of the spans that are right from the first token to the last; logits: [T, 2] each."""
-    spans = [best_span(row, in_passage(segments)) for row, (_, segments, _) in zip(logits, examples)]
-    return sum(span == wanted for span, (_, _, wanted) in zip(spans, examples)) / len(examples)
+    return sum(best_span(row, in_passage(segments)) == wanted
+               for row, (_, segments, wanted) in zip(logits, examples)) / len(examples)
 
 
 def in_passage(segments: list[int]) -> Tensor:

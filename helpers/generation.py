@@ -93,8 +93,8 @@ def beam_search(model: nn.Module, src: Tensor, lengths: Tensor, max_len: int, wi
     if with_greedy:
         plain = translate(model, src, lengths, max_len)
         score = answer_scores(model, src, lengths, plain, length_penalty)
-        longest = max(found.shape[-1], plain.shape[-1])
-        found = torch.cat([pad_to(found, longest), pad_to(plain, longest).unsqueeze(1)], 1)
+        found, plain = (F.pad(x, (0, max_len - x.shape[-1]), value=PAD) for x in (found, plain.unsqueeze(1)))
+        found = torch.cat([found, plain], 1)
         total = torch.cat([total, score.unsqueeze(1)], 1)
     scores, best = total.max(-1)                                           # [B]
     ids = found[torch.arange(len(src), device=src.device), best]           # [B, T]
@@ -148,11 +148,6 @@ def penalty(ids: Tensor, length_penalty: float) -> Tensor:
     return ((5 + (ids != PAD).sum(-1)) / 6) ** length_penalty
 
 
-def pad_to(ids: Tensor, T: int) -> Tensor:
-    """ids [..., up to T], filled with `<pad>` to T tokens."""
-    return F.pad(ids, (0, T - ids.shape[-1]), value=PAD)
-
-
 def lined_up(first: list[int], second: list[int], sep: int) -> tuple[list[int], list[int]]:
     """The input, `first <sep> second`, and the target at each of its tokens, as lists of ids.
 
@@ -194,13 +189,9 @@ def answers(model: nn.Module, firsts: list[list[int]], sep: int, write: Callable
         rows = [i for i, first in enumerate(firsts) if len(first) == length]
         start = torch.tensor([[*firsts[i], sep] for i in rows])            # [B, length + 1]
         for i, ids in zip(rows, write(model, KVCache(), start, 2 * length, **options)):
-            found[i] = cut(ids.tolist())
+            ids = ids.tolist()
+            found[i] = ids[:ids.index(EOS)] if EOS in ids else ids
     return found
-
-
-def cut(ids: list[int]) -> list[int]:
-    """A list of ids up to the first `<eos>`."""
-    return ids[:ids.index(EOS)] if EOS in ids else ids
 
 
 def bleu(model: nn.Module, pairs, source, target) -> float:

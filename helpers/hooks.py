@@ -9,33 +9,29 @@ from torch import Tensor, nn
 KINDS = ["previous", "next", "same", "[SEP]"]           # what `head_names` looks for first
 
 
+def using(register: Callable) -> Callable:
+    """A method of nn.Module that registers a hook, and with it the note that the point is used."""
+    def register_and_note(point, *args, **kwargs):
+        point.used = True
+        return register(point, *args, **kwargs)
+    return register_and_note
+
+
 class HookPoint(nn.Identity):
     """Identity: the attention weights pass through it, so a hook registered here can read or change them.
 
     While `used` is False, torch may compute the whole attention in one fused step that never forms the
-    weights. The first hook registered here sets it to True, and only assigning False resets it. Global module
-    hooks do not set it.
+    weights. The first hook registered here sets it to True, global ones do not; only assigning False resets it.
     """
 
     def __init__(self):
         super().__init__()
-        self.used = False
+        self.used = False                                    # not the class's: a compiled model would compile anew
 
-    def register_forward_hook(self, *args, **kwargs):
-        self.used = True
-        return super().register_forward_hook(*args, **kwargs)
-
-    def register_forward_pre_hook(self, *args, **kwargs):
-        self.used = True
-        return super().register_forward_pre_hook(*args, **kwargs)
-
-    def register_full_backward_hook(self, *args, **kwargs):
-        self.used = True
-        return super().register_full_backward_hook(*args, **kwargs)
-
-    def register_full_backward_pre_hook(self, *args, **kwargs):
-        self.used = True
-        return super().register_full_backward_pre_hook(*args, **kwargs)
+    register_forward_hook = using(nn.Module.register_forward_hook)
+    register_forward_pre_hook = using(nn.Module.register_forward_pre_hook)
+    register_full_backward_hook = using(nn.Module.register_full_backward_hook)
+    register_full_backward_pre_hook = using(nn.Module.register_full_backward_pre_hook)
 
 
 @contextmanager
@@ -55,8 +51,7 @@ def record(model: nn.Module, change: Callable | None = None):
     points = {path: module for path, module in model.named_modules()
               if path.split(".")[-1] == "attention_weights"}
     if not points:
-        raise ValueError(f"nothing to record: {type(model).__name__} has no submodule "
-                         "named attention_weights")
+        raise ValueError(f"nothing to record: {type(model).__name__} has no submodule named attention_weights")
     seen = {}
 
     def hook_for(path):
@@ -115,8 +110,7 @@ def head_names(scores: dict[str, Tensor], least: float = 0.4) -> list[list[str]]
     """A name for each head, as lists, from scores [layers, heads]; "" where nothing stands out.
 
     A head is named after the kind that gets most of the weight that is not on `[CLS]`, if that is at least
-    `least` of it; else "[CLS]" if that gets at least `least` of all weight; else "broad" from an entropy of
-    0.85.
+    `least` of it; else "[CLS]" if that gets `least` of all weight; else "broad" from an entropy of 0.85.
     """
     rest = torch.stack([scores[kind] for kind in KINDS]) / (1 - scores["[CLS]"])     # [kinds, layers, heads]
     most, best = rest.max(0)

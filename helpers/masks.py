@@ -50,8 +50,7 @@ def check_lengths(lengths, T_k):
     """Raise unless `lengths` is a tensor `[B]` or `[B, T_q]` of integers from 0 to T_k."""
     kind = lengths.dtype if isinstance(lengths, Tensor) else type(lengths).__name__
     if kind not in (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8):
-        raise TypeError(f"lengths is {kind}: it needs to be a tensor of integers, "
-                        "such as torch.tensor([2, 3])")
+        raise TypeError(f"lengths is {kind}: it needs to be a tensor of integers, such as torch.tensor([2, 3])")
     if lengths.dim() not in (1, 2):
         raise ValueError(f"lengths has shape {list(lengths.shape)}: it needs to be [B] or [B, T_q]")
     if not all_within(lengths, 0, T_k):
@@ -93,8 +92,7 @@ def check_tokens(ids, vocab_size, lengths=None):
 def all_within(x, low, high):
     """Whether all values of x are from low to high; True, too, where the values cannot be read without harm.
 
-    That is on a GPU, where reading them would wait for it, and where torch compiles, exports or maps
-    (`vmap`).
+    That is on a GPU, where reading them would wait for it, and where torch compiles, exports or maps (`vmap`).
     """
     if torch.compiler.is_compiling() or x.device.type != "cpu":
         return True

@@ -1,4 +1,4 @@
-"""Every static picture of the course: maps of weights, curves, and the scenes of the labs.
+"""Every static picture of the course: maps of weights, curves, the scenes of the labs; labels in Chinese.
 
 A function whose name begins with `draw_` draws into existing axes; the others return a whole `Picture`.
 Rows of a map are queries, columns are keys. Values may be tensors or whatever numpy takes.
@@ -7,6 +7,7 @@ import base64
 import functools
 import io
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import matplotlib
@@ -15,7 +16,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
-from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
@@ -37,7 +38,7 @@ ORANGE_TO_PURPLE = ("#B35806", "#FFFFFF", "#542788")
 WEIGHTS = LinearSegmentedColormap.from_list("weights", PAPER_TO_INK).with_extremes(bad=MASKED)
 SIGNED = LinearSegmentedColormap.from_list("signed", ORANGE_TO_PURPLE).with_extremes(bad=MASKED)
 MOST_TICKS = 20
-BOXES = ("lastresort", "fallback", "tofu", "notdef")         # fonts that draw a box for every character
+BOXES = re.compile("last ?resort|fallback|tofu|notdef", re.IGNORECASE)       # fonts that draw boxes for characters
 DOTS_PER_INCH, CSS_PIXELS_PER_INCH = 144, 96
 Values = torch.Tensor | ArrayLike
 
@@ -98,8 +99,6 @@ def as_numpy(values: Values) -> np.ndarray:
     return np.asarray(values)
 
 
-# Maps
-
 def heatmap(weights: Values, query_tokens: Sequence | None = None, key_tokens: Sequence | None = None,
             mask: Values | None = None, title: str = "", **options) -> Picture:
     """A picture of one map, `[T_q, T_k]`. The arguments are those of `heatmaps`."""
@@ -134,16 +133,15 @@ def heatmaps(maps: Mapping[str, Values], query_tokens: Sequence | None = None,
         if ax is not axes[0, 0]:
             ax.set(ylabel="", yticks=[])
     picture.alt = alt or largest_weights(maps, query_tokens, key_tokens)
-    label = label or ("score" if signed else "weight")
-    picture.colorbar(image, ax=axes[0], label=label, shrink=0.9, pad=0.02)
+    picture.colorbar(image, ax=axes[0], label=label or ("score" if signed else "weight"), shrink=0.9, pad=0.02)
     return picture
 
 
 def map_and_row(weights: Values, query: int, key: int, query_tokens: Sequence, key_tokens: Sequence,
                 title: str = "", vmax: float = 1.0) -> Picture:
     """A picture of one map, its cell (query, key) framed, and beside it the weights of that query as bars."""
-    weight = as_numpy(weights)[query, key]
-    shown = "hidden" if np.isnan(weight) else f"{weight:.2f}"
+    row = as_numpy(weights)[query]
+    shown = "hidden" if np.isnan(row[key]) else f"{row[key]:.2f}"
     height = min(6.5, max(2.6, 0.3 * len(query_tokens) + 1.2))
     picture, (left, right) = panels(8.4, height, 1, 2, width_ratios=[5, 4])
     largest = largest_weights({"": weights}, query_tokens, key_tokens)
@@ -152,7 +150,7 @@ def map_and_row(weights: Values, query: int, key: int, query_tokens: Sequence, k
     image = draw_map(left, weights, query_tokens, key_tokens, vmax=vmax)
     left.add_patch(Rectangle((key - 0.5, query - 0.5), 1, 1, fill=False, edgecolor="#D55E00", linewidth=2))
     left.set_title(title)
-    draw_bars(right, as_numpy(weights)[query], key_tokens, f'query "{query_tokens[query]}"', vmax)
+    draw_bars(right, row, key_tokens, f'query "{query_tokens[query]}"', vmax)
     picture.colorbar(image, ax=left, label="weight")
     return picture
 
@@ -165,20 +163,19 @@ def grid_of_maps(weights: Values, axes: Sequence[str], chosen: Sequence[int] | N
     """
     values = as_numpy(weights)
     columns = values.shape[1] if values.ndim == 4 else math.ceil(math.sqrt(len(values)))
-    maps = {index: values[index] for index in np.ndindex(values.shape[:-2])}
-    rows = math.ceil(len(maps) / columns)
+    indices = list(np.ndindex(values.shape[:-2]))
+    rows = math.ceil(len(indices) / columns)
     side = min(1.7, 8.4 / columns)
     named = labels is not None and any(map(bool, labels.flat))
     height = rows * (side + 0.14 * named) + 0.4
     picture, grid = panels(columns * side + 0.9, height, rows, columns, squeeze=False)
-    picture.alt = f"All {len(maps)} maps" + (f"; {' '.join(map(str, chosen))} is framed." if chosen else ".")
-    for ax in grid.flat[len(maps):]:
+    picture.alt = f"All {len(indices)} maps" + (f"; {' '.join(map(str, chosen))} is framed." if chosen else ".")
+    for ax in grid.flat[len(indices):]:
         ax.set_visible(False)
-    for ax, (index, one) in zip(grid.flat, maps.items()):
-        image = ax.imshow(np.ma.masked_invalid(one), cmap=WEIGHTS, vmin=0, vmax=vmax, aspect="auto")
-        strokes = LineCollection(strokes_through(np.isnan(one)), colors=STROKE, linewidths=0.5)
-        ax.add_collection(strokes, autolim=False)
-        ax.set(xticks=[], yticks=[])
+    for ax, index in zip(grid.flat, indices):
+        image = draw_map(ax, values[index], vmax=vmax, numbers=False)
+        image.strokes.set_linewidth(0.5)
+        ax.set(xticks=[], yticks=[], xlabel="", ylabel="")
         where = " ".join(f"{name} {i}" for name, i in zip(axes, index))
         title = where if columns < 7 else ".".join(map(str, index))
         ax.set_title(f"{title}\n{labels[index]}" if named else title, fontsize=9, pad=3 if named else None)
@@ -194,15 +191,17 @@ def draw_map(ax: Axes, weights: Values, query_tokens: Sequence | None = None,
              names: tuple[str, str] = ("queries", "keys")) -> AxesImage:
     """Draw one map, with its numbers in the cells if it is small; return the image. See `heatmaps`."""
     values, hidden = visible(weights, mask)
-    norm = Normalize(-vmax if signed else 0, vmax)
-    shown = np.ma.array(values, mask=hidden)
-    image = ax.imshow(shown, cmap=SIGNED if signed else WEIGHTS, norm=norm, aspect="auto")
+    image = ax.imshow(np.ma.array(values, mask=hidden), cmap=SIGNED if signed else WEIGHTS,
+                      vmin=-vmax if signed else 0, vmax=vmax, aspect="auto")
     image.strokes = LineCollection(strokes_through(hidden), colors=STROKE, linewidths=1)
     ax.add_collection(image.strokes, autolim=False)
     label_axis(ax.xaxis, key_tokens, values.shape[1], names[1])
     label_axis(ax.yaxis, query_tokens, values.shape[0], names[0])
     if numbers and values.size <= 60:
-        write_numbers(ax, values, hidden, vmax)
+        for (q, k), value in np.ndenumerate(values):
+            if not hidden[q, k]:
+                ax.text(k, q, f"{value:.2f}", ha="center", va="center", fontsize=9,
+                        color="white" if abs(value) > 0.6 * vmax else "black")
     return image
 
 
@@ -228,10 +227,7 @@ def draw_bars(ax: Axes, row: Values, key_tokens: Sequence, title: str = "", vmax
 
 
 def broadcast_mask(mask: Values, shape: tuple[int, ...]) -> np.ndarray:
-    """The mask as an array of `shape`, True = may look.
-
-    Raises TypeError for a mask that is not boolean, ValueError for one that does not broadcast to `shape`.
-    """
+    """The mask as an array of `shape`; TypeError unless it is boolean, ValueError unless it broadcasts to `shape`."""
     mask = as_numpy(mask)
     if mask.dtype != bool:
         raise TypeError(f"the mask is {mask.dtype}: it needs to be boolean, True where a query may look")
@@ -256,14 +252,6 @@ def strokes_through(hidden: np.ndarray) -> list:
     return [[(k - 0.4, q + 0.4), (k + 0.4, q - 0.4)] for q, k in zip(*hidden.nonzero())]
 
 
-def write_numbers(ax: Axes, values: np.ndarray, hidden: np.ndarray, vmax: float) -> None:
-    """Write each visible cell's number into it, dark on light and light on dark."""
-    for (q, k), value in np.ndenumerate(values):
-        if not hidden[q, k]:
-            ax.text(k, q, f"{value:.2f}", ha="center", va="center", fontsize=9,
-                    color="white" if abs(value) > 0.6 * vmax else "black")
-
-
 def label_axis(axis, tokens: Sequence | None, size: int, title: str) -> None:
     """Label one axis of a map with its tokens, or with every few of them where there are many."""
     if tokens is not None and len(tokens) != size:
@@ -285,19 +273,16 @@ def label_axis(axis, tokens: Sequence | None, size: int, title: str) -> None:
 def largest_weights(maps: Mapping[str, Values], query_tokens: Sequence | None = None,
                     key_tokens: Sequence | None = None, most: int = 8) -> str:
     """In words, the key with the largest weight of each query, for the first `most` queries of each map."""
-    def name(tokens, i):
-        return str(i if tokens is None else tokens[i])
-
-    def rows(weights):
+    said = []
+    for title, weights in maps.items():
+        rows = []
         for q, row in enumerate(np.nan_to_num(as_numpy(weights))[:most]):
-            largest = f"{name(key_tokens, int(row.argmax()))} ({row.max():.2f})" if row.any() else "nothing"
-            yield f"{name(query_tokens, q)} to {largest}"
+            k = int(row.argmax())
+            largest = f"{k if key_tokens is None else key_tokens[k]} ({row[k]:.2f})" if row.any() else "nothing"
+            rows.append(f"{q if query_tokens is None else query_tokens[q]} to {largest}")
+        said.append(f"{title or 'Attention'}: each query's largest: {', '.join(rows)}")
+    return ". ".join(said)
 
-    return ". ".join(f"{title or 'Attention'}: each query's largest: {', '.join(rows(weights))}"
-                     for title, weights in maps.items())
-
-
-# Curves
 
 def lines(series: Mapping[str, tuple], xlabel: str, ylabel: str, title: str = "", alt: str = "",
           points: tuple | None = None, log: str = "") -> Picture:
@@ -337,12 +322,10 @@ def draw_lines(ax: Axes, series: Mapping[str, tuple], xlabel: str, ylabel: str, 
     return artists
 
 
-# Scenes of labs
-
 def draw_plane(ax: Axes, keys: Values, names: Iterable[str], reach: float = 4) -> Line2D:
     """Draw named keys, `[T_k, 2]`, as arrows in a plane; return the query's line, for a lab to move."""
+    arrow = {"arrowstyle": "-|>", "color": KEY, "linewidth": 2.5, "shrinkB": 0}
     for (x, y), name in zip(as_numpy(keys), names, strict=True):
-        arrow = {"arrowstyle": "-|>", "color": KEY, "linewidth": 2.5, "shrinkB": 0}
         ax.annotate("", (x, y), (0, 0), arrowprops=arrow)
         length = math.hypot(x, y)
         ax.text(x + 0.35 * x / length, y + 0.35 * y / length, name, weight="bold", ha="center", va="center")
@@ -377,8 +360,6 @@ def draw_columns(ax: Axes, size: int, title: str, limits: tuple[float, float]) -
     return bars
 
 
-# Chinese labels
-
 def chinese_labels(tokens: Iterable[str], readings: Iterable[str]) -> list[str]:
     """Labels such as "天 tiān" where one font has the Chinese characters of all tokens, else "tiān".
 
@@ -393,9 +374,7 @@ def chinese_labels(tokens: Iterable[str], readings: Iterable[str]) -> list[str]:
     font = chinese_font(characters) if characters else None
     if font is None:
         return readings
-    families = matplotlib.rcParams["font.family"]
-    if font not in families:
-        matplotlib.rcParams["font.family"] = [*families, font]
+    matplotlib.rcParams["font.family"] = list(dict.fromkeys([*matplotlib.rcParams["font.family"], font]))
     return [reading if token.isascii() else f"{token} {reading}" for token, reading in zip(tokens, readings)]
 
 
@@ -405,12 +384,10 @@ def chinese_font(characters: frozenset[str]) -> str | None:
     def rank(font):
         return font.style != "normal", str(font.weight) not in ("400", "normal", "regular"), font.name
 
-    def is_usable(font):
-        return not any(box in font.name.lower().replace(" ", "") for box in BOXES)
-
     needed = set(map(ord, characters))
-    fonts = sorted(filter(is_usable, fontManager.ttflist), key=rank)
-    return next((font.name for font in fonts if needed <= characters_of(font.fname)), None)
+    for font in sorted(fontManager.ttflist, key=rank):
+        if not BOXES.search(font.name) and needed <= characters_of(font.fname):
+            return font.name
 
 
 @functools.cache

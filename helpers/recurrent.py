@@ -123,8 +123,7 @@ def make_rnn(kind, d_input, d_output, num_layers, dropout=0.0, bidirectional=Fal
     if kind not in KINDS:
         raise ValueError(f'kind={kind!r}: it needs to be "gru" or "lstm"')
     between = dropout if num_layers > 1 else 0.0             # torch warns about dropout after the last layer
-    return KINDS[kind](d_input, d_output, num_layers, batch_first=True, dropout=between,
-                       bidirectional=bidirectional)
+    return KINDS[kind](d_input, d_output, num_layers, batch_first=True, dropout=between, bidirectional=bidirectional)
 
 
 def join_directions(state):

@@ -72,19 +72,15 @@ def train_wordpiece(texts: Iterable[str], vocab_size: int = 8000) -> Tokenizer:
     tokenizer = Tokenizer(WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer, tokenizer.pre_tokenizer = BertNormalizer(lowercase=True), BertPreTokenizer()
     texts = list(texts)
-    given = [*BERT_SPECIAL, *letters_inside(texts, tokenizer)]
+    chunks = {chunk for text in texts for chunk in tokenizer.normalizer.normalize_str(text).split()}
+    words = {word for chunk in chunks for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(chunk)}
+    # The letters that go on with a word, in order: the trainer would number them by chance, and join by number.
+    given = [*BERT_SPECIAL, *sorted({f"##{letter}" for word in words for letter in word[1:]})]
     tokenizer.train_from_iterator(texts, WordPieceTrainer(vocab_size=vocab_size, special_tokens=given, show_progress=False))
     vocabulary = tokenizer.get_vocab()
     if len(vocabulary) > vocab_size:
         raise ValueError(f"vocab_size={vocab_size}: the special tokens and the letters of these texts are {len(vocabulary)}")
     return from_vocabulary(vocabulary)
-
-
-def letters_inside(texts, tokenizer):
-    """The letters that go on with a word, as pieces, in order: the trainer would number them by chance, and join by number."""
-    chunks = {chunk for text in texts for chunk in tokenizer.normalizer.normalize_str(text).split()}
-    words = {word for chunk in chunks for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(chunk)}
-    return sorted({f"##{letter}" for word in words for letter in word[1:]})
 
 
 def read_wordpiece(path, lowercase: bool = True, strip_accents: bool | None = None) -> Tokenizer:

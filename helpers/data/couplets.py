@@ -23,12 +23,10 @@ def load_couplets(name: str = "made", path=None) -> list[tuple[str, str]]:
         these two files, or a table with two columns; any characters, with spaces between them or without.
     Raises ValueError for another name and for damaged files, FileNotFoundError where they are missing.
     """
-    if path is not None:
-        files = read_files(path, ("in.txt", "out.txt"))
-    elif name == "made":
+    if path is None and name == "made":
         files = read_files(SHIPPED / "couplets.tsv.xz")
-    elif name == "published":
-        files = read_published("couplet", ("in.txt", "out.txt"), known=KNOWN, advice=ADVICE)
+    elif path is not None or name == "published":
+        files = read_published("couplet", ("in.txt", "out.txt"), path=path, known=KNOWN, advice=ADVICE)
     else:
         raise ValueError(f'no couplets are called {name!r}: choose "made" or "published", or give a path')
     rows = enumerate(parallel(*files), 1) if len(files) == 2 else columns(*files, "first", "second")
@@ -59,8 +57,7 @@ def read_line(text: str, known: Collection[str], shortest: int, longest: int) ->
     for the person who typed, for characters that are not known and for a line that is too short or too long.
     """
     line = "".join(text.split())
-    unknown = list(dict.fromkeys(character for character in line if character not in known))
-    if unknown:
+    if unknown := [character for character in dict.fromkeys(line) if character not in known]:
         named = ", ".join(f"{character!r}" for character in unknown[:5]) + (" and more" if len(unknown) > 5 else "")
         some = ", ".join(f"{character} {transcribe(character)}" for character in list(known)[:8])
         raise ValueError("Copy Chinese characters from the table above; readings cannot be typed. "

@@ -78,9 +78,10 @@ def in_a_sentence(date, rng):
     month, year, comma = name(MONTHS[date.month - 1], rng), short_or_full_year(date, rng), rng.choice([" ", ", ", ","])
     if year != str(date.year):
         year = rng.choice(["", "'"]) + year
-    day, the = number(date.day, rng), ""
+    day, the = rng.choice([f"{date.day}", f"{date.day:02}"]), ""
     if rng.random() < 0.4:
-        day, the = f"{date.day}{ordinal_ending(date.day)}", rng.choice(["", "the "])
+        ending = "th" if date.day in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(date.day % 10, "th")
+        day, the = f"{date.day}{ending}", rng.choice(["", "the "])
     day_first = the + day + rng.choices([" ", " of ", ", "], [6, 2, 1])[0] + month + comma + year
     month_first = f"{month} {the}{day}{comma}{year}"
     return rng.choice([day_first, month_first])
@@ -88,7 +89,8 @@ def in_a_sentence(date, rng):
 
 def joined(date, rng):
     """The month named, between marks: 03-Nov-97, 3/November/1997."""
-    day, month, year = number(date.day, rng), name(MONTHS[date.month - 1], rng).rstrip("."), short_or_full_year(date, rng)
+    day = rng.choice([f"{date.day}", f"{date.day:02}"])
+    month, year = name(MONTHS[date.month - 1], rng).rstrip("."), short_or_full_year(date, rng)
     return rng.choice("--/").join([day, month, year])             # the dash twice as often
 
 
@@ -113,16 +115,6 @@ def name(full, rng):
     return rng.choice([full, rng.choice(shorts), rng.choice(shorts) + "."])
 
 
-def number(n, rng):
-    """The digits of n, in half of all cases filled up to two: 3 or 03."""
-    return rng.choice([f"{n}", f"{n:02}"])
-
-
 def short_or_full_year(date, rng):
     """The year in full, or, where two digits can name it, in one case of three by these."""
     return f"{date.year % 100:02}" if date.year in TWO_DIGIT_YEARS and rng.random() < 1 / 3 else str(date.year)
-
-
-def ordinal_ending(day):
-    """What follows the number: st, nd, rd or th."""
-    return "th" if day in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")

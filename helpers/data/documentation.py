@@ -143,8 +143,7 @@ def source_files(library):
 def prose(text, indented=False):
     """The clean sentences of a docstring: a list for each run of them that nothing interrupts.
 
-    Lines count that begin at the docstring's margin; further right are lists, parameters and code, and, where indented
-    is set, sentences too.
+    Lines count that begin at the docstring's margin; if indented is set, also those further right, often lists or code.
     """
     sentences = []
     for block in re.split(r"\n\s*\n", inspect.cleandoc(text)):

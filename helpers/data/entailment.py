@@ -2,7 +2,7 @@
 import json
 import re
 
-from helpers.data.published import columns, read_files, read_made, read_published, two_parts
+from helpers.data.published import columns, read_made, read_published, two_parts
 
 LABELS = ["entailment", "neutral", "contradiction"]
 LABEL_OF = {name: i for i, label in enumerate(LABELS) for name in (label, str(i))} | {"-": None, "-1": None}
@@ -25,8 +25,7 @@ def load_entailment(name: str = "made", n_train: int = 6000, n_test: int = 900, 
 
     name: "made", the first n_train and n_test pairs by the project (tools/make_data). Each hypothesis is
         there with three premises, one for each label: neither sentence alone says much about it. No sentence
-        of the test is in the training pairs, and what its hypotheses say is done, such as opening documents,
-        is done nowhere there.
+        of the test is in the training pairs, nor what its hypotheses say is done, such as opening documents.
         "snli", sentences about pictures, CC BY-SA 4.0; its validation pairs are the test. Read from snli_1.0
         in the cache folder (see `read_published`), or fetched.
     path: in place of a name, a folder or archive with such files as snli_1.0_train.txt and snli_1.0_dev.txt,
@@ -40,10 +39,7 @@ def load_entailment(name: str = "made", n_train: int = 6000, n_test: int = 900, 
         return tuple([(*texts, LABELS.index(gold)) for gold, *texts in part] for part in parts)
     if path is None and name != "snli":
         raise ValueError(f'no pairs are called {name!r}: choose "made" or "snli", or give a path')
-    if path is None:
-        files = read_published("snli_1.0", *LAYOUTS, known=KNOWN, url=URL, checksum=CHECKSUM)
-    else:
-        files = read_files(path, *LAYOUTS)
+    files = read_published("snli_1.0", *LAYOUTS, path=path, known=KNOWN, url=URL, checksum=CHECKSUM)
     return two_parts([read_pairs(file) for file in files])
 
 

@@ -114,14 +114,17 @@ def decode(path: pathlib.Path, content: bytes) -> File:
         raise ValueError(f"{path}, line {line:,}: {came!r}, where UTF-8 is needed") from error
 
 
-def read_published(folder: str, *layouts: tuple[str, ...], known: Collection[str] = (), url: str = "",
+def read_published(folder: str, *layouts: tuple[str, ...], path=None, known: Collection[str] = (), url: str = "",
                    checksum: str = "", advice: str = "") -> list[File]:
     """The files of a published set: from this folder of the cache, from an archive there, or fetched.
 
+    path: in place of all that, where a copy or one's own files are, as in `read_files`.
     known: the sha256 of each known edition of the files; another one is read, too, and a printed line says so.
     url, checksum: of the archive to fetch, as "sha1:..."; advice: where to get it, if there is no url. Raises
     as `read_files` does, ValueError for a download with another checksum, OSError where it cannot be kept.
     """
+    if path is not None:
+        return read_files(path, *layouts)
     here = cache_folder() / folder
     try:
         files = read_files(here, *layouts)

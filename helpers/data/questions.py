@@ -1,8 +1,7 @@
 """Questions about short passages, each answered by words of its passage: made by the project, or as in SQuAD.
 
 A made passage tells several things of the same sort, "The default of the argument width is 20. It is at least
-5.", and often one of them about something else as well: it is full of possible answers, and the question,
-worded in its own way, decides.
+5.", and often one of them about something else as well: the question, worded in its own way, decides.
 """
 import json
 

@@ -21,10 +21,7 @@ def load_sentiment(name: str = "sst2", path=None) -> tuple[list, list]:
     """
     if path is None and name != "sst2":
         raise ValueError(f'{name!r} is not known here: it needs to be "sst2", or give a path')
-    if path is None:
-        files = read_published("sst2", *LAYOUTS, known=KNOWN, advice=ADVICE)
-    else:
-        files = read_files(path, *LAYOUTS)
+    files = read_published("sst2", *LAYOUTS, path=path, known=KNOWN, advice=ADVICE)
     return two_parts(labelled(files)[0])
 
 

@@ -20,12 +20,10 @@ def load_translation(name: str = "grammar", path=None) -> list[tuple[str, str]]:
         holds fra.txt, or train.en and train.fr. Pairs with an empty side are left out.
     Raises ValueError for another name and a damaged file, FileNotFoundError without file and network.
     """
-    if path is not None:
-        files = read_files(path, *LAYOUTS)
-    elif name == "grammar":
+    if path is None and name == "grammar":
         files = read_files(SHIPPED / "translation.tsv.xz")
-    elif name == "fra-eng":
-        files = read_published("fra-eng", *LAYOUTS, known=KNOWN, url=URL, checksum=CHECKSUM)
+    elif path is not None or name == "fra-eng":
+        files = read_published("fra-eng", *LAYOUTS, path=path, known=KNOWN, url=URL, checksum=CHECKSUM)
     else:
         raise ValueError(f'no pairs are called {name!r}: choose "grammar" or "fra-eng", or give a path')
     rows = columns(*files, "english en", "french fr") if len(files) == 1 else enumerate(parallel(*files))

@@ -27,10 +27,7 @@ def load_wikitext(name: str = "wikitext-2", path=None) -> tuple[list, list]:
     """
     if path is None and name != "wikitext-2":
         raise ValueError(f'{name!r} is not known here: it needs to be "wikitext-2", or give a path')
-    if path is None:
-        files = read_published("wikitext-2", *LAYOUTS, known=KNOWN, url=URL, checksum=CHECKSUM)
-    else:
-        files = read_files(path, *LAYOUTS)
+    files = read_published("wikitext-2", *LAYOUTS, path=path, known=KNOWN, url=URL, checksum=CHECKSUM)
     return two_parts([paragraphs_of(file) for file in files])
 
 

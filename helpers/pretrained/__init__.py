@@ -1,6 +1,5 @@
 """Published checkpoints, and the weights that ship with the course.
 
-format: folders in the published layout of BERT; download: such folders by name; weights: safetensors files,
-checked before a model takes them; dates: the model that reads dates. README.md says where the shipped weights
-come from.
+format: folders in the published layout of BERT; download: such folders by name; weights: safetensors files;
+dates: the model that reads dates. README.md says where the shipped weights come from.
 """

@@ -1,8 +1,8 @@
 """Published BERTs by name: from a package that is installed, or from the Hugging Face hub. `load_bert` reads what comes back."""
-import hashlib
 import importlib.util
 import pathlib
 
+import pooch
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
 
@@ -68,10 +68,8 @@ def snapshot(name, files, advice):
 def check_files(folder, checksums, advice):
     """Raise ValueError unless each file has its sha256, and say what to do."""
     for name, expected in checksums.items():
-        path, digest = find(folder, name), hashlib.sha256()
-        with path.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
-        if digest.hexdigest() != expected:
-            raise ValueError(f"{path} is damaged, or another file: its sha256 begins with {digest.hexdigest()[:12]}, and needs to "
+        path = find(folder, name)
+        found = pooch.file_hash(path)
+        if found != expected:
+            raise ValueError(f"{path} is damaged, or another file: its sha256 begins with {found[:12]}, and needs to "
                              f"begin with {expected[:12]}. Nothing of it was read. {advice}")

@@ -12,7 +12,7 @@ import torch
 from tokenizers import Tokenizer
 
 from helpers.bert import EPS, Bert, BertForPretraining, set_eps
-from helpers.pretrained.weights import FLOATS, atomic_write, fill, own_tensors, read_shapes, read_whole, write
+from helpers.pretrained.weights import FLOATS, atomic_write, fill, opened, own_tensors, read_whole, write
 from helpers.text import read_wordpiece, save_wordpiece
 
 NAMES = {                                                    # ours: theirs
@@ -69,7 +69,7 @@ def load_bert(folder) -> BertForPretraining:
     """
     config, path = read_config(folder, MODEL), find(folder, "model.safetensors")
     check_numbers(config)
-    check_sizes(config, read_shapes(path), path.name)        # before anything is built of these sizes
+    check_sizes(config, path)                                # before anything is built of these sizes
     stored = in_one_spelling(read_whole(path)[0], path.name)
     mlm_head, nsp_head, pooler = (any(name.startswith(start) for name in stored)
                                   for start in ("cls.predictions.", "cls.seq_relationship.", "bert.pooler."))
@@ -77,7 +77,7 @@ def load_bert(folder) -> BertForPretraining:
     bert = Bert(**sizes, dropout=config.get("hidden_dropout_prob", 0.1), pooler=pooler or nsp_head)
     model = BertForPretraining(bert, mlm_head, nsp_head)
     set_eps(model, config.get("layer_norm_eps", EPS))
-    fill(published(own_tensors(model)), swapped(stored), f"{path.name} does not fit the BERT of its config.json")
+    fill(published(model), swapped(stored), f"{path.name} does not fit the BERT of its config.json")
     return model.eval()
 
 
@@ -125,16 +125,16 @@ def save_bert(model: BertForPretraining, folder, tokenizer: Tokenizer, record: d
     files = ["config.json", "tokenizer_config.json", "model.safetensors", "vocab.txt"]
     with contextlib.ExitStack() as stack:                    # none takes the place of another before all are written
         *configs, weights, vocabulary = [stack.enter_context(atomic_write(folder / name)) for name in files]
-        write(swapped(published(own_tensors(model))), weights, record, dtype)
+        write(swapped(published(model)), weights, record, dtype)
         for part, content in zip(configs, (config, words)):
             part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8", newline="\n")
         save_wordpiece(tokenizer, vocabulary)
 
 
-def published(tensors):
-    """Our tensors under their names."""
+def published(model):
+    """The tensors of a model under their names."""
     theirs = {}
-    for name, tensor in tensors.items():
+    for name, tensor in own_tensors(model).items():
         for mine, published_name in NAMES.items():
             name = name.replace(mine, published_name)
         theirs[name] = tensor
@@ -175,9 +175,11 @@ def new_name(name):
     return re.sub(r"^(embeddings|encoder|pooler)\.", r"bert.\1.", name)
 
 
-def check_sizes(config, shapes, file):
-    """Raise unless the tensors of a file, by their shapes, are of the sizes that config.json says."""
-    named = {new_name(name): shape for name, shape in shapes.items()}
+def check_sizes(config, path):
+    """Raise unless the tensors of a file, whose numbers are not read, are of the sizes that config.json says."""
+    with opened(path) as stored:
+        named = {new_name(name): stored.get_slice(name).get_shape() for name in stored.keys()}
+    file = path.name
     shapes = {REPEATED.get(name, name): shape for name, shape in named.items()} | named
     missing = sorted({name for name, _ in FOUND_IN.values() if len(shapes.get(name, [])) != 2})
     if missing:

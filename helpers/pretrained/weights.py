@@ -20,8 +20,7 @@ def save_weights(model: nn.Module, path, record: dict | None = None, dtype: torc
 
     record: a dictionary that JSON can hold, read back by `read_record`. dtype: what floating point numbers
     are stored as, one of FLOATS, such as torch.float16 for half the bytes; as they are if None. Weights that
-    two layers share are written once. Raises ValueError for a weight that is not finite, or would not be in
-    that dtype.
+    two layers share are written once. Raises ValueError for a weight that is not finite, or not in that dtype.
     """
     with atomic_write(path) as part:
         write(own_tensors(model), part, record, dtype)
@@ -103,12 +102,6 @@ def record_of(file, path):
     return record if isinstance(record, dict) else {}
 
 
-def read_shapes(path):
-    """By name, the shape of each tensor of a file; its numbers are not read. Raises ValueError if it is not whole."""
-    with opened(path) as file:
-        return {name: file.get_slice(name).get_shape() for name in file.keys()}
-
-
 def read_whole(path):
     """(tensors by name, record) of a file; raise ValueError if it is damaged, or a number is not finite."""
     with opened(path) as file:
@@ -122,25 +115,20 @@ def read_whole(path):
 
 def fill(wanted, stored, complaint):
     """Copy stored tensors into those of the same names; raise ValueError, and change nothing, unless all of them fit."""
-    both = [name for name in wanted if name in stored]
+    both = [(name, stored[name], tensor) for name, tensor in wanted.items() if name in stored]
     refuse(complaint, {
         "missing": [name for name in wanted if name not in stored],
         "not in the model": [name for name in stored if name not in wanted],
-        "of another shape": [f"{name} (is {list(stored[name].shape)}, needs {list(wanted[name].shape)})"
-                             for name in both if stored[name].shape != wanted[name].shape],
-        "of another kind": [f"{name} (is {stored[name].dtype}, needs {wanted[name].dtype})"
-                            for name in both if not converts(stored[name].dtype, wanted[name].dtype)],
+        "of another shape": [f"{name} (is {list(mine.shape)}, needs {list(needed.shape)})"
+                             for name, mine, needed in both if mine.shape != needed.shape],
+        "of another kind": [f"{name} (is {mine.dtype}, needs {needed.dtype})" for name, mine, needed in both
+                            if mine.dtype != needed.dtype and not {mine.dtype, needed.dtype} <= set(FLOATS)],
     })
     stored = {name: stored[name].to(tensor.dtype) for name, tensor in wanted.items()}
     refuse(complaint, {"too large for the model's dtype": not_finite(stored)})
     with torch.no_grad():
         for name, tensor in wanted.items():
             tensor.copy_(stored[name])
-
-
-def converts(stored, wanted):
-    """Can numbers of one dtype stand for those of another? Floating point can; others only for themselves."""
-    return stored == wanted or (stored in FLOATS and wanted in FLOATS)
 
 
 def refuse(complaint, troubles):
@@ -152,10 +140,9 @@ def refuse(complaint, troubles):
 
 def own_tensors(model):
     """Name and tensor of everything that a model keeps, each tensor once."""
-    seen = {}
-    for name, tensor in model.state_dict(keep_vars=True).items():
-        seen.setdefault(id(tensor), (name, tensor))
-    return dict(seen.values())
+    tensors = model.state_dict(keep_vars=True)
+    first = {id(tensor): name for name, tensor in reversed(tensors.items())}
+    return {name: tensor for name, tensor in tensors.items() if first[id(tensor)] == name}
 
 
 def checksum(tensors):

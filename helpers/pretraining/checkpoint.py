@@ -41,19 +41,15 @@ class Checkpoint:
     def load(self) -> None:
         """Put what `save` wrote, if anything, into the tensors.
 
-        Raises ValueError for a file that is damaged, and, by the name of what differs, for one of another
-        run; then no tensor changes.
+        Raises ValueError, and changes no tensor, for a damaged file, and for one of another run, naming what differs.
         """
         if not self.path.exists():
             return
         stored, record = read_whole(self.path)
-        kinds = {"run": dict, "step": int, "seconds": (int, float)}
-        missing = [name for name, kind in kinds.items() if not isinstance(record.get(name), kind)]
-        if missing:
+        if missing := [name for name in ("run", "step", "seconds") if name not in record]:
             raise ValueError(f"{self.path} is damaged, or no checkpoint: it does not say {', '.join(missing)}")
-        before = record["run"]
-        other = [f"{name} was {before.get(name)}, is {value}" for name, value in self.run.items()
-                 if before.get(name) != value]
+        other = [f"{name} was {record['run'].get(name)}, is {value}" for name, value in self.run.items()
+                 if record["run"].get(name) != value]
         if other:
             raise ValueError(f"{self.path} is of another run: {'; '.join(other)}. "
                              "Choose the same as then, or another folder")
@@ -66,8 +62,8 @@ def standing(path: pathlib.Path) -> str:
     if not path.exists():
         return f"There is no checkpoint at {path} yet."
     try:
-        step = read_record(path)["step"]
-        return f"{path} is the checkpoint of step {step}: the command that wrote it goes on from there."
+        return (f"{path} is the checkpoint of step {read_record(path)['step']}: "
+                "the command that wrote it goes on from there.")
     except (ValueError, KeyError):
         return f"{path} is no checkpoint to go on from."
 

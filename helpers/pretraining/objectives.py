@@ -50,8 +50,7 @@ class SentencePairs:
     """Pairs of sentences, made from paragraphs, lists of two or more sentences; each a list of ids.
 
     Half of the pairs are a sentence and the one after it, half a sentence and one from anywhere that never
-    comes after it. Raises ValueError where there are fewer than two paragraphs, or one with a single
-    sentence.
+    comes after it. Raises ValueError where there are fewer than two paragraphs, or one with a single sentence.
     """
 
     def __init__(self, paragraphs: list[list[list[int]]]):

@@ -75,15 +75,28 @@ def pretrain(train_set: list[list[str]], validation_set: list[list[str]], tokeni
                                          "text": zlib.crc32(repr((pairs.real, others.real)).encode())}
     with processes() as (rank, world, device):
         check(options, save_every, world, len(pairs.real), device)
-        model = new_model(options, run["vocab_size"]).to(device)
+        torch.manual_seed(options.seed)
+        bert = Bert(run["vocab_size"], options.width, options.heads, 4 * options.width, options.layers,
+                    options.max_len, dropout=options.dropout, norm=options.norm)
+        model = BertForPretraining(bert).to(device)
         optimizer, schedule = torch.optim.Adam(model.parameters(), fused=True), one_cycle(options.steps, warm=0.1)
         checkpoint = Checkpoint(out / CHECKPOINT, model, optimizer, run)
         if rank == 0:
-            open_folder(out)
+            if (out / "model.safetensors").exists() and not (out / CHECKPOINT).exists():
+                raise ValueError(f"{out} holds a model, and no checkpoint to go on from: it would be lost, "
+                                 "so take another folder")
+            out.mkdir(parents=True, exist_ok=True)
             checkpoint.load()
         parallel = together(model, checkpoint.tensors, run) if world > 1 else model
-        first, began, loss_fn = checkpoint.step(), time.perf_counter(), StepLoss(rank, world, options.bf16)
-        keep = journal(out, checkpoint, options.steps, save_every, loss_fn, lambda: evaluate(model, validation))
+        first, began = checkpoint.step(), time.perf_counter()
+        parts = torch.zeros(2)                                          # both losses of the last step
+
+        def loss_fn(model, *batch):
+            losses = step_losses(model, batch, rank, world, options.bf16)
+            parts.copy_(losses.detach())
+            return losses.sum()
+
+        keep = journal(out, checkpoint, options.steps, save_every, parts, lambda: evaluate(model, validation))
         with keep if rank == 0 else contextlib.nullcontext() as watch:
             train(parallel, batches_from(first, pairs, tokenizer, options, rank), loss_fn, options.lr,
                   lambda step: schedule(first + step), clip=1.0, watch=watch, optimizer=optimizer)
@@ -99,34 +112,15 @@ def pretrain(train_set: list[list[str]], validation_set: list[list[str]], tokeni
     return model
 
 
-def new_model(options, vocab_size):
-    """The model of a run before its first step, which the seed decides."""
-    torch.manual_seed(options.seed)
-    bert = Bert(vocab_size, options.width, options.heads, 4 * options.width, options.layers, options.max_len,
-                dropout=options.dropout, norm=options.norm)
-    return BertForPretraining(bert)
-
-
-class StepLoss:
-    """What `train` calls as loss_fn; parts: both losses of the last step, [2]."""
-
-    def __init__(self, rank, world, bf16):
-        self.rank, self.world, self.bf16 = rank, world, bf16
-
-    def __call__(self, model, *batch):
-        self.parts = step_losses(model, batch, self.rank, self.world, self.bf16)
-        return self.parts.sum()
-
-
 @contextlib.contextmanager
-def journal(out, checkpoint, steps, save_every, loss_fn, validate):
+def journal(out, checkpoint, steps, save_every, parts, validate):
     """What `train` calls after each step: it writes log.csv and, every save_every steps, validates and saves."""
     first = checkpoint.step()
     with open_log(out / "log.csv", COLUMNS, first) as log, tqdm(initial=first, total=steps, unit="step") as bar:
         def watch(taken, loss, _):
             step = first + taken
             save = step % save_every == 0 or step == steps
-            print(step, loss, *loss_fn.parts.tolist(), *(validate() if save else ("", "")), sep=",", file=log)
+            print(step, loss, *parts.tolist(), *(validate() if save else ("", "")), sep=",", file=log)
             if save:
                 checkpoint.save()
             bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
@@ -137,8 +131,7 @@ def journal(out, checkpoint, steps, save_every, loss_fn, validate):
 def batches_from(step, pairs, tokenizer, options, rank=0):
     """The batches of a run from a step on, all of one size; each pass has a seed.
 
-    Before each, torch's generator gets a seed for the step and the process: dropout is the same after a
-    restart.
+    Before each, torch's generator gets a seed for step and process: dropout is the same after a restart.
     """
     size, in_a_pass = options.batch_size, len(pairs.real) // options.batch_size
     while step < options.steps:
@@ -162,14 +155,6 @@ def check(options, save_every, world, pairs, device):
         raise ValueError("bf16 is for a GPU, and there is none here: leave it out")
 
 
-def open_folder(out):
-    """Make the folder of a run. Raises ValueError where it holds a model and no checkpoint."""
-    if (out / "model.safetensors").exists() and not (out / CHECKPOINT).exists():
-        raise ValueError(f"{out} holds a model, and no checkpoint to go on from: it would be lost, "
-                         "so take another folder")
-    out.mkdir(parents=True, exist_ok=True)
-
-
 def finish(model, tokenizer, out, record):
     """Write the model in the published layout, which is for post-norm alone, its vocabulary, and the record."""
     if record["norm"] == "post":
@@ -187,14 +172,6 @@ def hold_out(paragraphs: list[list[str]], share: float = 0.05) -> tuple[list[lis
     return [p for p, out in zip(paragraphs, held) if not out], [p for p, out in zip(paragraphs, held) if out]
 
 
-def load_text(corpus, text, validation, also):
-    """(train, validation): the paragraphs that the options of the command line name."""
-    if corpus == "wikitext-2" and not text:
-        return load_wikitext(corpus)
-    paragraphs = read_text(text) if text else load_paragraphs(also)
-    return (paragraphs, read_text(validation)) if validation else hold_out(paragraphs)
-
-
 def arguments():
     """What the command line says, a dictionary."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -202,8 +179,8 @@ def arguments():
     parser.add_argument("--corpus", choices=["documentation", "wikitext-2"], default="documentation")
     parser.add_argument("--text", type=pathlib.Path, metavar="FILE", help="a text of your own in place of the "
                         "corpus: a sentence a line, an empty line between paragraphs; or as WikiText has it")
-    parser.add_argument("--validation", type=pathlib.Path, metavar="FILE", help="a text to validate on; without "
-                        "it about every twentieth paragraph of the other")
+    parser.add_argument("--validation", type=pathlib.Path, metavar="FILE",
+                        help="a text to validate on; without it about every twentieth paragraph of the other")
     parser.add_argument("--also", nargs="*", default=[], metavar="LIBRARY",
                         help="installed ones to read the documentation of too")
     parser.add_argument("--vocab", help="a vocab.txt; learned from the text if not given")
@@ -221,16 +198,16 @@ def arguments():
 def main() -> None:
     """Read the options and the text, and pretrain."""
     given = arguments()
-    texts = [given.pop(name) for name in ("corpus", "text", "validation", "also")]
+    corpus, text, validation, also = map(given.pop, ("corpus", "text", "validation", "also"))
     out, vocab, vocab_size = map(given.pop, ("out", "vocab", "vocab_size"))
     try:
-        train_set, validation_set = load_text(*texts)
+        if corpus == "wikitext-2" and not text:
+            train_set, validation_set = load_wikitext(corpus)
+        else:
+            paragraphs = read_text(text) if text else load_paragraphs(also)
+            train_set, validation_set = (paragraphs, read_text(validation)) if validation else hold_out(paragraphs)
         sentences = itertools.chain.from_iterable(train_set)
         tokenizer = read_wordpiece(vocab) if vocab else train_wordpiece(sentences, vocab_size)
         pretrain(train_set, validation_set, tokenizer, out, **given)
     except (KeyboardInterrupt, OSError, ValueError, ImportError, SafetensorError) as error:
         sys.exit(f"{str(error) or 'stopped'}\n{standing(out / CHECKPOINT)}")
-
-
-if __name__ == "__main__":
-    main()

@@ -65,9 +65,8 @@ class AttentionExplorer(anywidget.AnyWidget):
     def typed(self, change) -> None:
         """Show the weights of what was typed. If it cannot be read, say why, and keep the last ones."""
         try:
-            arguments = self.read(**self.texts)
             names = ("weights", "query_tokens", "key_tokens", "mask", "axes", "labels")
-            values, traits = checked(*map(arguments.get, names))
+            values, traits = checked(*map(self.read(**self.texts).get, names))
         except Exception as error:                      # a reader's own function may raise anything
             self.message = str(error) or type(error).__name__
             return
@@ -93,12 +92,9 @@ class AttentionExplorer(anywidget.AnyWidget):
         for name, value in position.items():
             if value not in self.ranges.get(name, ()):
                 raise ValueError(f"{name}={value}: this explorer has {describe(self.ranges)}")
+        self.index = [position.pop(axis, i) for axis, i in zip(self.axes, self.index)]
         for name, value in position.items():
-            if name in self.axes:
-                axis = self.axes.index(name)
-                self.index = [*self.index[:axis], value, *self.index[axis + 1:]]
-            else:
-                setattr(self, name, value)
+            setattr(self, name, value)
 
     def picture(self) -> Picture:
         """What the browser shows, as a static picture."""
@@ -131,15 +127,13 @@ def checked(weights, query_tokens, key_tokens, mask, axes, labels) -> tuple[np.n
     *sizes, T_q, T_k = shape
     axes = AXES.get(len(sizes)) if axes is None else list(axes)
     if axes is None or len(axes) != len(sizes):
-        raise ValueError(f"axes={axes} for weights of shape {shape}: "
-                         "every axis before the last two needs a name")
+        raise ValueError(f"axes={axes} for weights of shape {shape}: every axis before the last two needs a name")
     for what, tokens, size in (("query_tokens", query_tokens, T_q), ("key_tokens", key_tokens, T_k)):
         if tokens is not None and len(tokens) != size:
             raise ValueError(f"{len(tokens)} {what} for weights of shape {shape}: {size} are needed")
     named = np.array([] if labels is None else labels, dtype=object)
     if labels is not None and list(named.shape) != sizes:
-        raise ValueError(f"labels of shape {list(named.shape)} for weights of shape {shape}: "
-                         "each map needs one")
+        raise ValueError(f"labels of shape {list(named.shape)} for weights of shape {shape}: each map needs one")
     if mask is not None:
         values = np.where(broadcast_mask(mask, values.shape), values, np.float32("nan"))
     return values, {

@@ -35,7 +35,15 @@ class Lab(ipywidgets.VBox):
         self.image.observe(self.dragged, "pointer")
         self.message = ipywidgets.HTML(layout=ipywidgets.Layout(display="none"))
         self.current = self.draw(**self.values)
-        self.lay_out()
+        self.image.width = round(self.current.get_figwidth() * CSS_PIXELS_PER_INCH)
+        self.current.canvas.draw()                      # places the axes once; later redraws only paint
+        self.positions = [ax.get_position() for ax in self.current.axes]
+        if self.moving:
+            self.current.set_layout_engine("none")
+            for artist in self.moving:
+                artist.set_animated(True)               # left out of the still background
+            self.current.canvas.draw()
+            self.still = self.current.canvas.copy_from_bbox(self.current.bbox)
         self.show(self.current)
         for control in self.controls.values():
             control.observe(self.redraw, "value")
@@ -58,18 +66,6 @@ class Lab(ipywidgets.VBox):
                 raise ValueError(f"{name}={value}: this lab has {describe(self.ranges)}")
         for name, value in values.items():
             self.controls[name].value = value
-
-    def lay_out(self) -> None:
-        """Place the axes once; later redraws only paint."""
-        self.image.width = round(self.current.get_figwidth() * CSS_PIXELS_PER_INCH)
-        self.current.canvas.draw()
-        self.positions = [ax.get_position() for ax in self.current.axes]
-        if self.moving:
-            self.current.set_layout_engine("none")
-            for artist in self.moving:
-                artist.set_animated(True)               # left out of the still background
-            self.current.canvas.draw()
-            self.still = self.current.canvas.copy_from_bbox(self.current.bbox)
 
     def redraw(self, change=None) -> None:
         """Draw the picture for the values of the controls, or show the error that this raises."""
@@ -123,14 +119,12 @@ class Lab(ipywidgets.VBox):
         return beside(super()._repr_mimebundle_(**kwargs), self.current.as_shown(), repr(self))
 
 
-def explore(draw: Callable[..., Picture], *, moving: Sequence = (), drag: tuple | None = None,
-            **controls) -> Lab:
+def explore(draw: Callable[..., Picture], *, moving: Sequence = (), drag: tuple | None = None, **controls) -> Lab:
     """A lab: `draw(**values)` is called whenever a control moves, and an error that it raises is shown.
 
     draw: returns a picture; `plots.panels` makes one.
     controls: by the names of draw's arguments, (low, high), (low, high, step) or (low, high, step, start) for
-        a slider, a list for a menu, True or False for a checkbox, text for a text box, or any ipywidget that
-        has a value.
+        a slider, a list for a menu, True or False for a checkbox, text for a box, or any ipywidget with a value.
     moving: for speed, if draw returns the same picture each time: the artists that change in it.
     drag: (axes, "x", "y") lets the pointer, dragged in these axes of the picture, set the controls x and y.
     Raises TypeError for a control that is none of these, ValueError for a slider without a range.
