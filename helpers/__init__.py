@@ -17,7 +17,7 @@ environment         whether everything is installed that the course needs
 
 data/               load_...: corpora that ship, files of your own, published archives
 pretraining/        pretraining BERT: objectives, steps, checkpoints; python -m helpers.pretraining
-pretrained/         published checkpoints, and the weights that ship with the course
-widgets/            AttentionExplorer, explore: what moves under the hand in a notebook
+pretrained/         load_bert, fetch_bert: published checkpoints; load_weights, and the weights that ship
+widgets/            AttentionExplorer; explore, for labs; TrainingCurve, which train shows
 exercises/          check, and the exercises of each lesson
 """

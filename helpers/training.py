@@ -27,7 +27,8 @@ def train(model: nn.Module, batches, loss_fn, lr: float = 1e-2, schedule=None,
     clip: the largest norm of all gradients together; larger ones are scaled down to it.
     accumulate: batches a step; the loss is the mean of theirs.
     validate: from the model to a number; called every `every` steps, without dropout.
-    watch: called after each step with the steps taken, the loss, and what validate found or None.
+    watch: called after each step with the steps taken, the loss, and what validate found or None:
+        a `TrainingCurve` of helpers.widgets.
     optimizer: in place of a new Adam. Raises ValueError before a step if the loss is not finite.
     """
     check_whole(accumulate=accumulate, every=every)

@@ -14,7 +14,7 @@ from tests.notebooks import LOAD, PATHS, definition, has_tag
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 KEPT = ("tags", "jupyter", "tolerance")
-FOLDED = {"solution": "source_hidden", "claims": "source_hidden", "predict": "outputs_hidden"}
+FOLDED = {"solution": ("source_hidden", "outputs_hidden"), "claims": ("source_hidden",), "predict": ("outputs_hidden",)}
 
 
 def execute(path):
@@ -40,10 +40,10 @@ def refresh(cell, folder):
 
 
 def fold(cell):
-    """Hide the source of solutions and claims, and the output of cells that answer a Predict; show all else."""
+    """Hide solutions with their output, the source of claims, and the output that answers a Predict; show all else."""
     if cell.cell_type == "code":
         cell.metadata.pop("jupyter", None)
-        if hidden := {what: True for tag, what in FOLDED.items() if has_tag(cell, tag)}:
+        if hidden := {what: True for tag, parts in FOLDED.items() if has_tag(cell, tag) for what in parts}:
             cell.metadata["jupyter"] = hidden
 
 

@@ -75,7 +75,12 @@ def test_other_answers_are_told_what_is_wrong(name, capsys):
 
     assert "where the plain version returns" in verdict_of(off, name, capsys)
     assert "and needs torch." in verdict_of(of_another_kind, name, capsys)
-    assert "not attempted" in verdict_of(lambda *case: None, name, capsys)
+
+    def without_return(*case):
+        result = right(*case)
+        assert result is not None
+
+    assert "Is a `return` missing?" in verdict_of(without_return, name, capsys)
 
 
 def test_an_unknown_exercise_is_refused():

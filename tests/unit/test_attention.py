@@ -14,7 +14,7 @@ from helpers.masks import causal_mask, padding_mask
 
 quick = settings(max_examples=20, deadline=None, derandomize=True)
 SIZE = 6                                                        # of queries and keys, so that a dot product can be taken
-TOLERANCE = {torch.float64: 1e-12, torch.float32: 1e-6, torch.float16: 2e-3, torch.bfloat16: 1e-2}
+TOLERANCE = {torch.float64: 1e-11, torch.float32: 1e-5, torch.float16: 2e-2, torch.bfloat16: 5e-2}
 MAKE = {"dot": lambda: DotProductAttention(), "bilinear": lambda: BilinearAttention(SIZE, SIZE),
         "additive": lambda: AdditiveAttention(SIZE, SIZE, 8)}
 kinds = pytest.mark.parametrize("kind", MAKE)
@@ -38,15 +38,15 @@ def test_dot_product_agrees_with_torch(case):
     *tensors, mask, _ = case
     # For a query that may see nothing, torch (2.13, CPU; all dtypes) gives zeros as well, so that nothing has to be left out.
     expected = F.scaled_dot_product_attention(*tensors, attn_mask=mask)
-    assert_close(DotProductAttention()(*tensors, mask), expected, atol=1e-6, rtol=0)
+    assert_close(DotProductAttention()(*tensors, mask), expected, atol=1e-5, rtol=0)
 
 
 def test_dot_product_agrees_with_torch_over_heads():
     query, key, value = torch.randn(3, 2, 4, 5, 8)              # [B=2, H=4, T=5, d_head=8] each
     mask = padding_mask(torch.tensor([5, 3]), 5).unsqueeze(1) & causal_mask(5)
     expected = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-    assert_close(DotProductAttention()(query, key, value, mask), expected, atol=1e-6, rtol=0)
-    assert_close(DotProductAttention()(query[0, 0], key[0, 0], value[0, 0], mask[0, 0]), expected[0, 0], atol=1e-6, rtol=0)
+    assert_close(DotProductAttention()(query, key, value, mask), expected, atol=1e-5, rtol=0)
+    assert_close(DotProductAttention()(query[0, 0], key[0, 0], value[0, 0], mask[0, 0]), expected[0, 0], atol=1e-5, rtol=0)
 
 
 @kinds
@@ -97,7 +97,7 @@ def test_padded_batch_equals_its_members_alone(kind, case):
     together = model(query, key, value, mask)
     for b, length in enumerate(lengths.tolist()):
         alone = model(query[b:b + 1], key[b:b + 1, :length], value[b:b + 1, :length])
-        assert_close(together[b:b + 1], alone, atol=1e-6, rtol=0)
+        assert_close(together[b:b + 1], alone, atol=1e-5, rtol=0)
 
 
 @kinds
@@ -109,7 +109,7 @@ def test_the_future_does_not_change_the_past(kind, T, B, seed, dtype):
     later = x.clone()
     later[:, now:] = 100 * torch.randn(B, T - now, SIZE, dtype=dtype)
     before, after = (model(each, each, each, causal_mask(T)) for each in (x, later))
-    assert_close(before[:, :now], after[:, :now], atol=1e-6, rtol=0)
+    assert_close(before[:, :now], after[:, :now], atol=1e-5, rtol=0)
     assert (before[:, now:] - after[:, now:]).abs().amax(-1).min() > 1e-3
 
 
@@ -141,16 +141,16 @@ def test_scores_equal_a_slow_double_loop(d_query, d_key):
     query, key = torch.randn(2, d_query), torch.randn(6, d_key)
     bilinear, additive = BilinearAttention(d_query, d_key), AdditiveAttention(d_query, d_key, 7)
     by_hand = slow_scores(lambda q, k: q @ bilinear.W.weight @ k, query, key)
-    assert_close(bilinear.score(query, key), by_hand, atol=1e-6, rtol=0)
+    assert_close(bilinear.score(query, key), by_hand, atol=1e-5, rtol=0)
     by_hand = slow_scores(
         lambda q, k: additive.w_v.weight[0] @ torch.tanh(additive.W_q.weight @ q + additive.W_k.weight @ k), query, key)
-    assert_close(additive.score(query, key), by_hand, atol=1e-6, rtol=0)
+    assert_close(additive.score(query, key), by_hand, atol=1e-5, rtol=0)
 
 
 def test_dot_product_scores_equal_a_slow_double_loop():
     query, key = torch.randn(3, SIZE), torch.randn(5, SIZE)
     by_hand = slow_scores(lambda q, k: (q * k).sum() / math.sqrt(SIZE), query, key)
-    assert_close(DotProductAttention().score(query, key), by_hand, atol=1e-6, rtol=0)
+    assert_close(DotProductAttention().score(query, key), by_hand, atol=1e-5, rtol=0)
 
 
 def test_large_half_precision_vectors_do_not_overflow():

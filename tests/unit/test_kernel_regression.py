@@ -43,7 +43,7 @@ def test_area_under_each_kernel(kernel, area):
 def test_dtype_is_kept(kernel, dtype):
     output, weights = nadaraya_watson(KEYS.to(dtype), KEYS.to(dtype), VALUES.to(dtype), kernel)
     assert output.dtype == weights.dtype == dtype
-    assert_close(weights.double().sum(-1), torch.ones(3, dtype=torch.float64), atol=torch.finfo(dtype).eps * 2, rtol=0)
+    assert_close(weights.double().sum(-1), torch.ones(3, dtype=torch.float64), atol=torch.finfo(dtype).eps * 20, rtol=0)
 
 
 @quick
@@ -52,8 +52,8 @@ def test_kernel_form_equals_softmax_form(case):
     query, key, value, width = case
     output, weights = nadaraya_watson(query, key, value, gaussian, width)
     scores = -((query[:, None] - key) ** 2) / (2 * width**2)
-    assert_close(weights, scores.softmax(-1), atol=1e-6, rtol=0)
-    assert_close(output, (scores.softmax(-1) * value).sum(-1), atol=1e-6, rtol=0)
+    assert_close(weights, scores.softmax(-1), atol=1e-5, rtol=0)
+    assert_close(output, (scores.softmax(-1) * value).sum(-1), atol=1e-5, rtol=0)
 
 
 @quick
@@ -64,8 +64,8 @@ def test_module_equals_function(case):
     with record(model) as seen:
         output = model(*tensors)
     expected, weights = nadaraya_watson(*tensors, gaussian, width)
-    assert_close(output, expected, atol=1e-6, rtol=0)
-    assert_close(seen["attention_weights"][0], weights, atol=1e-6, rtol=0)
+    assert_close(output, expected, atol=1e-5, rtol=0)
+    assert_close(seen["attention_weights"][0], weights, atol=1e-5, rtol=0)
 
 
 @kernels

@@ -10,7 +10,7 @@ from torch.testing import assert_close
 from helpers.masks import causal_mask, check_mask, masked_softmax, padding_mask
 
 quick = settings(max_examples=20, deadline=None, derandomize=True)
-TOLERANCE = {torch.float64: 1e-12, torch.float32: 1e-6, torch.float16: 2e-3, torch.bfloat16: 1e-2}
+TOLERANCE = {torch.float64: 1e-11, torch.float32: 1e-5, torch.float16: 2e-2, torch.bfloat16: 5e-2}
 
 
 @st.composite
