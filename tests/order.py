@@ -6,11 +6,11 @@ lesson runs beside it.
 # By the seconds that they take, longest first; all others take less. `--durations=40` says how long each takes.
 LONGEST = [
     "tests/unit/test_pretrain.py",
-    "notebooks/14_fine_tuning.ipynb",
+    "notebooks/04_bahdanau_attention.ipynb",
     "notebooks/13_pretraining.ipynb",
+    "notebooks/14_fine_tuning.ipynb",
     "notebooks/08_dates.ipynb",
     "notebooks/09_translation.ipynb",
-    "notebooks/04_bahdanau_attention.ipynb",
     "notebooks/07_transformer.ipynb",
     "notebooks/10_classification.ipynb",
     "notebooks/11_couplets.ipynb",

@@ -57,7 +57,7 @@ def test_layers_pooled_output_and_all_maps_are_the_references(ours, theirs, toke
         pooled = ours.pool(layers[-1])
     with torch.no_grad():
         expected = theirs(ids, real.long(), output_hidden_states=True, output_attentions=True)
-        assert torch.allclose(ours(ids, lengths)[real], expected.last_hidden_state[real], atol=1e-5, rtol=0)   # not recorded
+        assert torch.allclose(ours(ids, lengths)[real], expected.last_hidden_state[real], atol=1e-4, rtol=0)   # not recorded
     assert len(expected.hidden_states) == 7 and len(seen) == len(expected.attentions) == 6
     for mine, yours in zip(layers, expected.hidden_states, strict=True):
         assert torch.allclose(mine[real], yours[real], atol=1e-4, rtol=0)
