@@ -1,4 +1,5 @@
 """The models under torch's tools: compile, export, vmap, and a device whose values cannot be read."""
+import os
 import shutil
 
 import pytest
@@ -116,7 +117,7 @@ def test_record_sees_and_changes_the_weights_of_a_compiled_model():
 
 @pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")      # from inside of torch
 @pytest.mark.skipif(not shutil.which("c++"), reason="needs a C++ compiler")
-@pytest.mark.skipif(torch.backends.cpu.get_cpu_capability() == "DEFAULT", reason="held to SSE, torch compiles code that fails")
+@pytest.mark.skipif("ATEN_CPU_CAPABILITY" in os.environ, reason="torch compiles wrong code for a CPU that is held back")
 def test_compiled_to_machine_code_it_gives_the_same():
     model, inputs = made("GPT")
     with torch.no_grad():
