@@ -9,6 +9,7 @@ import traitlets
 
 from helpers import plots
 from helpers.plots import Picture, Values, as_numpy, beside, broadcast_mask
+from helpers.widgets.bundle import bundle
 from helpers.widgets.controls import describe
 
 HERE = pathlib.Path(__file__).parent
@@ -28,7 +29,7 @@ class AttentionExplorer(anywidget.AnyWidget):
     for a position outside the weights; TypeError for a mask that is not boolean.
     """
 
-    _esm = HERE / "attention_explorer.js"
+    _esm = bundle("attention_explorer.js")
     _css = HERE / "attention_explorer.css"
     weights = traitlets.Bytes().tag(sync=True)          # float32, hidden cells as NaN
     shape = traitlets.List().tag(sync=True)

@@ -12,6 +12,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+from helpers.widgets.bundle import bundle
 from tests.notebooks import NAMES, PATHS, ROOT, has_tag, read
 from tools.site.prose import Prose
 
@@ -42,7 +43,7 @@ def build(folder, live=NAMES):
         prose = Prose(path.parent)
         write(folder / f"{path.stem}.html", "lesson.html", **shared, number=number, headings=prose.headings,
               cells=[shown(cell, prose, states.get(i)) for i, cell in enumerate(read(path).cells)],
-              explorer=text_of(ROOT / "helpers" / "widgets" / "attention_explorer.js") if states else "")
+              explorer=bundle("attention_explorer.js") if states else "")
         print("wrote", path.stem + (f", explorers that answer: {len(states)}" if states else ""), flush=True)
 
 
@@ -94,7 +95,7 @@ def explorers_of(path):
 
 
 def state_of(widget):
-    """What attention_explorer.js reads of an explorer, its weights as base64."""
+    """What the JavaScript reads of an explorer, its weights as base64."""
     buffer, = widget["buffers"]
     values = {name: value for name, value in widget["state"].items() if not name.startswith("_")}
     return values | {"weights": buffer["data"]}

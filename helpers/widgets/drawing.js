@@ -1,0 +1,54 @@
+// What the widgets draw with: colours, text, canvases, elements of a page.
+
+export const TEXT = "12px system-ui, sans-serif", BOLD = "bold 12px system-ui, sans-serif";
+export const INK = "#1a1a1a", FAINT = "#767676", STROKE = "#8c8c8c", FOCUS = "#d55e00", BAR = "#009e73", TRACK = "#f1f1f1";
+export const QUERY = "#a9558a", KEY = "#a06c00";             // the course's purple and orange, dark enough for small text
+export const WIDEST_TOKEN = 110;                             // in CSS pixels, like all sizes here
+
+export const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
+export const plural = (name, n) => (n === 1 ? name : name + "s");
+
+export function element(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+// [red, green, blue] of a colour such as "#9FD8C4".
+export const channelsOf = (color) => [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16));
+
+// 256 colours from 0 to the end of the scale, between evenly spaced stops.
+export function palette(stops) {
+  const channels = stops.map(channelsOf);
+  return Array.from({ length: 256 }, (_, i) => {
+    const x = (i / 255) * (stops.length - 1), k = Math.min(Math.floor(x), stops.length - 2);
+    return channels[k].map((c, j) => Math.round(c + (x - k) * (channels[k + 1][j] - c)));
+  });
+}
+
+// Gives a canvas its size, sharp on every screen; returns its drawing context, cleared to white.
+export function paper(canvas, width, height) {
+  const ratio = window.devicePixelRatio || 1, w = Math.round(width * ratio), h = Math.round(height * ratio);
+  if (canvas.width !== w || canvas.height !== h) {
+    Object.assign(canvas, { width: w, height: h });
+    Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
+  }
+  const g = canvas.getContext("2d");
+  g.setTransform(ratio, 0, 0, ratio, 0, 0);
+  g.fillStyle = "#ffffff";
+  g.fillRect(0, 0, width, height);
+  return g;
+}
+
+export function shorten(g, text, width) {
+  if (g.measureText(text).width <= width) return text;
+  while (text && g.measureText(text + "…").width > width) text = text.slice(0, -1);
+  return text + "…";
+}
+
+export function widest(canvas, tokens, font) {
+  const g = canvas.getContext("2d");
+  g.font = font;
+  return Math.min(WIDEST_TOKEN, Math.max(...tokens.map((token) => g.measureText(token).width)));
+}
