@@ -75,7 +75,7 @@ def start(folder, *words, processes=1):
     """Run pretraining.py in one process, or in more of them under torchrun."""
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
     command = [*(command if processes > 1 else command[:1]), str(ROOT / "tests" / "unit" / "pretraining.py"), str(folder), *words]
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": str(torch.get_num_threads()), "CUDA_VISIBLE_DEVICES": ""}
     return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
 
 
