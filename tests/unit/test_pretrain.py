@@ -242,7 +242,7 @@ def too_short(tensors, metadata):
 
 @pytest.mark.parametrize(("change", "words"), [
     (lambda tensors, metadata: tensors["nsp_head.bias"].mul_(2), "is damaged: its numbers are not the ones that were saved"),
-    (not_a_number, "checkpoint.safetensors: not finite: nsp_head.bias"),
+    (not_a_number, "checkpoint.safetensors cannot be used. Not finite: nsp_head.bias"),
     (too_short, r"is damaged. Of another shape: nsp_head.bias \(is \[1\], needs \[2\]\)"),
     (lambda tensors, metadata: (tensors.pop("nsp_head.bias"), metadata.pop("checksum")), "is damaged. Missing: nsp_head.bias"),
     (without("seconds"), "is damaged, or no checkpoint: it does not say seconds"),
