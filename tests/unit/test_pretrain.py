@@ -410,7 +410,7 @@ def test_the_command_says_what_is_wrong(tmp_path, monkeypatch):
         command(monkeypatch, *small(tmp_path / "file", 2))
     with pytest.raises(SystemExit, match="no.txt"):
         command(monkeypatch, "--out", tmp_path / "out", "--vocab", tmp_path / "no.txt")
-    monkeypatch.setattr(script, "load_wikitext", lambda name: fail(FileNotFoundError(f"no network for {name}")))
+    monkeypatch.setattr(script, "load_wikitext", lambda: fail(FileNotFoundError("no network for wikitext-2")))
     with pytest.raises(SystemExit, match="no network for wikitext-2"):
         command(monkeypatch, "--out", tmp_path / "out", "--corpus", "wikitext-2")
     assert not (tmp_path / "out").exists()
