@@ -288,26 +288,39 @@ def test_every_text_of_a_batch_is_changed_and_the_first_is_shown():
 
 
 def test_rollout_is_the_formula_of_abnar_and_zuidema():
-    weights = torch.rand(3, 4, 5, 5, generator=torch.Generator().manual_seed(0)).softmax(-1).double()
-    of_paper = None
-    for layer in weights.numpy():
-        raw = sum(layer) / 4
-        augmented = [[0.5 * raw[i][j] + 0.5 * (i == j) for j in range(5)] for i in range(5)]
-        normal = [[x / sum(row) for x in row] for row in augmented]
-        of_paper = normal if of_paper is None else [
-            [sum(normal[i][m] * of_paper[m][j] for m in range(5)) for j in range(5)] for i in range(5)]
+    """Ã(1) = A(1), Ã(i) = A(i) Ã(i - 1), with A = 0.5 W + 0.5 I and rows that sum to 1."""
+    weights = torch.rand(3, 4, 5, 5, generator=torch.Generator().manual_seed(0)).double().softmax(-1)
     found = rollout(weights)
-    torch.testing.assert_close(found, torch.tensor(of_paper, dtype=torch.float64))
-    torch.testing.assert_close(found.sum(-1), torch.ones(5, dtype=torch.float64))
+    below = None
+    for layer, of_layer in zip(weights.numpy(), found):
+        raw = sum(layer) / 4
+        mixed = [[0.5 * raw[i][j] + 0.5 * (i == j) for j in range(5)] for i in range(5)]
+        mixed = [[x / sum(row) for x in row] for row in mixed]
+        below = mixed if below is None else [[sum(mixed[i][m] * below[m][j] for m in range(5)) for j in range(5)]
+                                             for i in range(5)]
+        torch.testing.assert_close(of_layer, torch.tensor(below, dtype=torch.float64))
+    torch.testing.assert_close(found.sum(-1), torch.ones(3, 5, dtype=torch.float64))
 
 
-def test_rollout_of_hidden_cells_and_of_an_array():
-    weights = torch.rand(2, 3, 4, 4).masked_fill(~causal_mask(4), -torch.inf).softmax(-1)
+def test_rollout_of_two_layers_by_hand():
+    """Layer 0 looks at the first token, layer 1 at the second: half stays at each, so that a quarter of it goes on."""
+    first, second = torch.eye(2)[[0, 0]], torch.eye(2)[[1, 1]]
+    found = rollout(torch.stack([first, second]).unsqueeze(1))
+    assert found.tolist() == [[[1, 0], [0.5, 0.5]], [[0.75, 0.25], [0.5, 0.5]]]
+
+
+def test_rollout_of_several_steps_hidden_cells_and_an_array():
+    weights = torch.rand(2, 3, 2, 4, 4).masked_fill(~causal_mask(4), -torch.inf).softmax(-1)
     with_nan = weights.masked_fill(~causal_mask(4), torch.nan).numpy()
     assert torch.equal(rollout(with_nan), rollout(weights)) and torch.equal(rollout(weights), rollout(weights).tril())
+    assert torch.allclose(rollout(weights)[1], rollout(weights[1]))
+
+
+def test_a_row_that_looks_at_nothing_keeps_itself():
+    assert torch.equal(rollout(torch.zeros(2, 1, 3, 3)), torch.eye(3).expand(2, 3, 3))
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (3, 2, 2), (2, 2, 3, 4)])
 def test_rollout_refuses(shape):
-    with pytest.raises(ValueError, match=r"weights of shape .*: a rollout needs \[layer, head, T, T\]"):
+    with pytest.raises(ValueError, match=r"weights of shape .*: a rollout needs \[..., layer, head, T, T\]"):
         rollout(torch.ones(shape))
