@@ -94,6 +94,7 @@ def effects(model: nn.Module, inputs, answer, how: str = "renormalise", where: s
         "renormalise": set to 0, and the row divided by its sum; zeros where the row had nothing else
         "cut": set to 0, the rest of the row as it was
         "mean": set to the mean of its row, 1 / (number of keys that the query may look at), the rest as it was
+    (A change of kind "cut" in `what_if` is "renormalise" here.)
     Cells that the mask hides are NaN: those whose weight is 0 in every layer and head.
 
     inputs: what the model is called with, a tensor or a tuple, as a batch of one. The batch is repeated, and each of
@@ -127,7 +128,8 @@ def what_if(model: nn.Module, run: Callable, where: str = "") -> Callable:
         f = what_if(model, lambda: answer_to(text), where="cross_attn")
         answer, weights = f([{"kind": "cut", "index": [0, 3], "query": 5, "key": 9}])
 
-    run: without arguments; it calls the model in one pass, or token by token with a cache, and returns any answer.
+    run: without arguments; it calls the model, each token once: in one pass, or one after the other with a cache. It returns
+        any answer, or a tuple of three, (answer, query_tokens, key_tokens): f then returns (answer, weights, *both).
     where: as in `weights_chosen`.
     changes: each a dictionary, applied in turn, to every row of the batch:
         "kind": "cut" sets one weight to 0 and divides the row by its sum (zeros where it had nothing else);
@@ -146,12 +148,13 @@ def what_if(model: nn.Module, run: Callable, where: str = "") -> Callable:
     def f(changes=()):
         places = [place_of(change, len(paths)) for change in changes]
         with record(model) as before, record(model, change_at(paths, places)) as after:
-            answer = run()
+            found = run()
         if not set(paths) <= set(before):
             raise ValueError(f"run() did not call {paths[0]} of the {type(model).__name__}: there are no weights to show")
         maps = whole_maps(before, paths)                                   # [layer, head, T_q, T_k]
         check_queries(places, maps.shape[2])
-        return answer, whole_maps(after, paths).masked_fill(~visible(maps), torch.nan)
+        answer, *tokens = found if isinstance(found, tuple) and len(found) == 3 else (found,)
+        return answer, whole_maps(after, paths).masked_fill(~visible(maps), torch.nan), *tokens
 
     return f
 
@@ -165,7 +168,7 @@ def weights_chosen(model: nn.Module, where: str = "") -> list[str]:
     paths = [path for path in hook_points(model) if re.search(where, path)]
     if len(kinds(paths)) != 1:
         raise ValueError(f"where={where!r} finds {kinds(paths) or 'nothing'}: it needs to choose one kind of "
-                         f"{kinds(hook_points(model))}, such as where={kinds(hook_points(model))[-1].split('.')[-2]!r}")
+                         f"{kinds(hook_points(model))}, by a regular expression such as 'decoder.*self_attn'")
     return paths
 
 
@@ -175,10 +178,10 @@ def kinds(paths):
 
 
 def whole_maps(seen, paths):
-    """What was recorded for the first row of the batch: float32 [layer, head, T_q, T_k], all calls one below the other."""
+    """What was recorded for the first row of the batch, all calls one below the other: float32 [layer, head, T_q, T_k], else 0."""
     def whole(calls):
         T_k = max(weights.shape[-1] for weights in calls)
-        return torch.cat([F.pad(heads(weights)[0], (0, T_k - weights.shape[-1]), value=torch.nan) for weights in calls], -2)
+        return torch.cat([F.pad(heads(weights)[0], (0, T_k - weights.shape[-1])) for weights in calls], -2)
 
     return torch.stack([whole(seen[path]) for path in paths]).float()
 

@@ -274,17 +274,31 @@ def test_a_prompt_and_what_is_written_after_it_make_one_map():
 
 def test_every_text_of_a_batch_is_changed_and_the_first_is_shown():
     model = randomised(Transformer(12, 13, **SMALL))
-    batch, lengths = torch.cat([IDS, IDS.flip(1)]), torch.tensor([4, 5])
-    changes = [change("cut", [0, 1], 0, 1), change("force", [1, 0], 0, 2)]
+    src, lengths, tgt = torch.cat([IDS, IDS.flip(1)]), torch.tensor([4, 5]), OTHER.expand(2, -1)
+    changes = [change("cut", [0, 1], 0, 1), change("force", [1, 0], 0, 2), change("off", [1, 1])]
 
-    def answer(rows):
-        return what_if(model, lambda: translate(model, batch[rows], lengths[rows], 3).tolist(), "cross_attn")(changes)
+    def changed(rows):
+        return what_if(model, lambda: model(src[rows], lengths[rows], tgt[rows]), "cross_attn")(changes)
 
-    both, weights = answer([0, 1])
-    for i in (0, 1):
-        (alone,), _ = answer([i])
-        assert both[i][:len(alone)] == alone
-    assert weights.shape[-1] == 5 and weights[..., 4].isnan().all() and not weights[..., :4].isnan().any()
+    both, weights = changed([0, 1])
+    for row in (0, 1):
+        torch.testing.assert_close(both[row], changed([row])[0][0], atol=1e-5, rtol=0)
+    assert weights[..., 4].isnan().all() and torch.allclose(weights[..., :4], changed([0])[1][..., :4], atol=1e-5)
+
+
+def test_a_run_may_name_the_tokens_of_its_rows_and_columns():
+    """The answer, and with it the number of rows, may be another one after a change."""
+    model = randomised(Transformer(12, 13, **SMALL))
+
+    def run():
+        ids = translate(model, IDS, LENGTHS, 9)[0].tolist()
+        return len(ids), ids, IDS[0].tolist()
+
+    f = what_if(model, run, "cross_attn")
+    for changes in ([], [change("off", [0, 0])]):
+        number, weights, query_tokens, key_tokens = f(changes)
+        assert number == weights.shape[2] == len(query_tokens) and weights.shape[3] == len(key_tokens)
+    assert what_if(model, lambda: run()[:2], "cross_attn")([])[0] == run()[:2]      # any other tuple is the answer
 
 
 def test_rollout_is_the_formula_of_abnar_and_zuidema():
