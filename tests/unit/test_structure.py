@@ -15,7 +15,7 @@ MAY_IMPORT = {
     "environment": set(),
     "plots": set(),
     "data": {"data", "text"},
-    "widgets": {"widgets", "plots"},
+    "widgets": {"widgets", "plots", "hooks"},
     "pretrained": {"pretrained", "data", *ORDER},
     "pretraining": {"pretraining", "pretrained", "data", *ORDER},
     "exercises": {"exercises"},
