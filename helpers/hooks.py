@@ -86,15 +86,14 @@ def hook_points(model: nn.Module) -> dict[str, nn.Module]:
 
 
 @torch.no_grad()
-def effects(model: nn.Module, inputs, answer, how: str = "renormalise", where: str = "",
+def effects(model: nn.Module, inputs, answer, how: str = "cut", where: str = "",
             batch_size: int = 256) -> Tensor:
     """What each attention weight does for an answer: [layer, head, T_q, T_k].
 
     Each number is the change of the answer's log-probability when one weight alone is changed, as `how` says:
-        "renormalise": set to 0, and the row divided by its sum; zeros where the row had nothing else
-        "cut": set to 0, the rest of the row as it was
+        "cut": set to 0, and the row divided by its sum; zeros where the row had nothing else
+        "zero": set to 0, the rest of the row as it was
         "mean": set to the mean of its row, 1 / (number of keys that the query may look at), the rest as it was
-    (A change of kind "cut" in `what_if` is "renormalise" here.)
     Cells that the mask hides are NaN: those whose weight is 0 in every layer and head.
 
     inputs: what the model is called with, a tensor or a tuple, as a batch of one. The batch is repeated, and each of
@@ -204,7 +203,7 @@ def changed_rows(rows, keys, how):
     if how == "mean":
         return torch.where(at, rows.sum(-1, keepdim=True) / (rows > 0).sum(-1, keepdim=True), rows)
     rest = rows.masked_fill(at, 0.0)
-    return rest if how == "cut" else F.normalize(rest, p=1, dim=-1, eps=torch.finfo(rest.dtype).tiny)
+    return rest if how == "zero" else F.normalize(rest, p=1, dim=-1, eps=torch.finfo(rest.dtype).tiny)
 
 
 def editing(paths, edit):
@@ -251,7 +250,7 @@ def change_at(paths, places):
                     looks = seen[query - first].nonzero().squeeze(1).tolist()
                     raise ValueError(f"query {query} may not look at key {key}: it may look at {looks}")
                 rows, keys = weights[:, head, query - first], torch.full((B,), key, device=weights.device)
-                weights[:, head, query - first] = changed_rows(rows, keys, "renormalise" if kind == "cut" else kind)
+                weights[:, head, query - first] = changed_rows(rows, keys, kind)
 
     return editing(paths, edit)
 
@@ -292,8 +291,8 @@ def log_probability(output, answer):
 def check_effects(model, inputs, how):
     """Raise for what `effects` cannot work with."""
     check_evaluating(model)
-    if how not in ("renormalise", "cut", "mean"):
-        raise ValueError(f'how={how!r}: it needs to be "renormalise", "cut" or "mean"')
+    if how not in ("cut", "zero", "mean"):
+        raise ValueError(f'how={how!r}: it needs to be "cut", "zero" or "mean"')
     sizes = [len(x) for x in inputs if isinstance(x, Tensor)]
     if set(sizes) != {1}:
         raise ValueError(f"inputs with {sizes} rows: a batch of one is needed, such as ids [1, T]")

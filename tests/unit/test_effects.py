@@ -17,7 +17,7 @@ from helpers.transformer import GPT, Classifier, KVCache, Transformer
 IDS, OTHER = torch.tensor([[5, 9, 4, 11, 6]]), torch.tensor([[BOS, 7, 8, 5]])
 LENGTHS, SEGMENTS = torch.tensor([5]), torch.tensor([[0, 0, 0, 1, 1]])
 SMALL = {"d_model": 16, "num_heads": 2, "d_ff": 24, "num_layers": 2}
-RENORMALISE, CUT, MEAN = "renormalise", "cut", "mean"
+CUT, ZERO, MEAN = "cut", "zero", "mean"
 
 
 class TwoTokens(nn.Module):
@@ -63,8 +63,8 @@ MODELS = {
 
 
 @pytest.mark.parametrize("how, changed", [
-    (RENORMALISE, [math.log(1 / 2), math.log(81 / 82)]),    # all on token 1: logits (0, 0); all on token 0: (4 ln 3, 0)
-    (CUT, [math.log(1 / 2), math.log(27 / 28)]),            # (0, 1/4): (0, 0); (3/4, 0): as before
+    (CUT, [math.log(1 / 2), math.log(81 / 82)]),    # all on token 1: logits (0, 0); all on token 0: (4 ln 3, 0)
+    (ZERO, [math.log(1 / 2), math.log(27 / 28)]),            # (0, 1/4): (0, 0); (3/4, 0): as before
     (MEAN, [math.log(9 / 10), math.log(27 / 28)]),          # (1/2, 1/4): (2 ln 3, 0); (3/4, 1/2): as before
 ])
 def test_effects_by_hand(two, how, changed):
@@ -74,7 +74,7 @@ def test_effects_by_hand(two, how, changed):
     torch.testing.assert_close(found.flatten(), expected, equal_nan=True, atol=1e-6, rtol=0)
 
 
-@pytest.mark.parametrize("how, after", [(RENORMALISE, 1 / 2), (CUT, 1 / 2), (MEAN, 81 / 82)])
+@pytest.mark.parametrize("how, after", [(CUT, 1 / 2), (ZERO, 1 / 2), (MEAN, 81 / 82)])
 def test_a_row_with_nothing_else_becomes_zeros_and_its_mean_is_its_only_weight(two, how, after):
     found = effects(two, torch.zeros(1, 2), (0, 0), how)
     assert found[0, 0, 0, 0].item() == pytest.approx(math.log(after) - math.log(81 / 82), abs=1e-6)
@@ -97,7 +97,7 @@ def one_at_a_time(model, inputs, answer, how, place):
                 of_row[key] = of_row[of_row > 0].mean()
             else:
                 of_row[key] = 0
-            if how == RENORMALISE and of_row.sum() > 0:
+            if how == CUT and of_row.sum() > 0:
                 of_row /= of_row.sum()
         return wide.view_as(weights)
 
@@ -108,8 +108,8 @@ def one_at_a_time(model, inputs, answer, how, place):
     return output.log_softmax(-1)[0][answer].item()
 
 
-@pytest.mark.parametrize("name, how", [*((name, RENORMALISE) for name in MODELS), ("cross", CUT), ("cross", MEAN),
-                                       ("Seq2Seq", CUT), ("Seq2Seq", MEAN)])
+@pytest.mark.parametrize("name, how", [*((name, CUT) for name in MODELS), ("cross", ZERO), ("cross", MEAN),
+                                       ("Seq2Seq", ZERO), ("Seq2Seq", MEAN)])
 def test_effects_equal_those_of_one_change_at_a_time(name, how):
     make, inputs, answer, where, shape = MODELS[name]
     torch.manual_seed(0)
@@ -136,7 +136,7 @@ def test_effects_leave_the_model_as_it_was(two):
 
 
 @pytest.mark.parametrize("options, message", [
-    ({"how": "zero"}, "how='zero': it needs to be \"renormalise\", \"cut\" or \"mean\""),
+    ({"how": "off"}, "how='off': it needs to be \"cut\", \"zero\" or \"mean\""),
     ({"where": "cross"}, "where='cross' finds nothing: it needs to choose one kind of .*self_attn"),
     ({"inputs": torch.zeros(3, 2)}, r"inputs with \[3\] rows: a batch of one is needed"),
     ({"answer": 0}, r"answer=0 for an output \[1, 2, 2\]: it needs to be \(position, token\)"),
