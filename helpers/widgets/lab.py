@@ -127,7 +127,7 @@ class Lab(ipywidgets.Box):
             self.still = self.current.canvas.copy_from_bbox(self.current.bbox)
         if self.drag:
             left, low, right, high = self.drag[0].get_position().extents
-            self.image.area = [left, 1 - high, right, 1 - low]
+            self.image.area = [float(place) for place in (left, 1 - high, right, 1 - low)]
 
     def laid_out(self, picture: Picture) -> Picture:
         """A picture that draw returned, its axes where those of the first one are."""
