@@ -1,39 +1,85 @@
 """The controls of a lab: sliders, menus, boxes, and the values that they take."""
+import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import ipywidgets
 
 SLIDERS = (ipywidgets.IntSlider, ipywidgets.FloatSlider)
+MOST_DECIMALS = 4
 
 
-def as_control(name: str, value: Any) -> ipywidgets.Widget:
-    """The ipywidget that `explore` makes of `value`.
+def as_control(name: str, value: Any, label: str | None = None) -> ipywidgets.Widget:
+    """The ipywidget that `explore` makes of `value`; label: what stands above it, the name if not given.
 
     Raises TypeError for what stands for no control, ValueError for a slider without a range or a step.
     """
-    style = {"description": name.replace("_", " "), "style": {"description_width": "8em"}}
-    wide = {"layout": ipywidgets.Layout(width="30em")}
+    text = {"description": label or name.replace("_", " ")}
     if isinstance(value, ipywidgets.Widget):
+        if label:
+            value.description = label
         return value
     if isinstance(value, bool):
-        return ipywidgets.Checkbox(value, indent=True, **style)
+        return ipywidgets.Checkbox(value, indent=False, **text)
     if isinstance(value, str):
-        return ipywidgets.Text(value, continuous_update=False, **style, **wide)
+        return ipywidgets.Text(value, continuous_update=False, **text)
     if isinstance(value, list):
-        return ipywidgets.Dropdown(options=value, **style, **wide)
+        return ipywidgets.Dropdown(options=value, **text)
     if isinstance(value, tuple) and 2 <= len(value) <= 4:
-        low, high, *rest = value
-        whole = all(isinstance(number, int) for number in value)
-        step = rest[0] if rest else 1 if whole else (high - low) / 50
-        start = rest[1] if len(rest) == 2 else low
-        if not (low < high and step > 0 and low <= start <= high):
+        low, high, step, start = span = limits(name, value)
+        if low == high:
             raise ValueError(f"{name}={value}: a slider needs low < high, a step above 0, a start in between")
-        slider = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
-        return slider(start, min=low, max=high, step=step, **style, **wide)
+        if all(isinstance(number, int) for number in span):
+            return ipywidgets.IntSlider(start, min=low, max=high, step=step, **text)
+        decimals = next((d for d in range(1, MOST_DECIMALS) if all(abs(round(n, d) - n) < 1e-9 for n in span)), MOST_DECIMALS)
+        return ipywidgets.FloatSlider(start, min=low, max=high, step=step, readout_format=f".{decimals}f", **text)
     raise TypeError(f"{name}={value!r}: a control is (low, high), (low, high, step), "
-                    "(low, high, step, start), a list, True or False, text, or a widget")
+                    "(low, high, step, start), a list, True or False, text, a widget, or a function "
+                    "of other controls that returns the ends of a slider")
+
+
+def limits(name: str, value: tuple) -> tuple:
+    """(low, high, step, start) of a slider; ValueError unless low <= start <= high and the step is above 0."""
+    low, high, *rest = value
+    step = rest[0] if rest else 1 if all(isinstance(number, int) for number in value) else (high - low) / 50
+    start = rest[1] if len(rest) == 2 else low
+    if not (low <= start <= high and step > 0):
+        raise ValueError(f"{name}={value}: a slider needs low < high, a step above 0, a start in between")
+    return low, high, step, start
+
+
+def make_controls(values: Mapping[str, Any], labels: Mapping[str, str]) -> tuple[dict, dict[str, Callable]]:
+    """The controls by name, and the functions among the values, which the ranges of their sliders follow.
+
+    Raises ValueError for a label without a control, and for a function of what is no control.
+    """
+    if unknown := set(labels) - set(values):
+        raise ValueError(f"labels for {', '.join(sorted(unknown))}: this lab has {', '.join(values)}")
+    follow = {name: value for name, value in values.items() if callable(value)}
+    controls = {name: None if name in follow else as_control(name, value, labels.get(name))
+                for name, value in values.items()}
+    for name, span in follow.items():
+        unknown = set(inspect.signature(span).parameters) - {other for other in values if controls[other]}
+        if unknown:
+            raise ValueError(f"{name}: its range follows {', '.join(sorted(unknown))}, and needs to follow "
+                             "controls of this lab, the followed one first")
+        low, high, step, start = limits(name, ends(span, controls))
+        controls[name] = as_control(name, (low, max(high, low + step), step, start), labels.get(name))
+        controls[name].max = high
+    return controls, follow
+
+
+def ends(span: Callable, controls: Mapping[str, ipywidgets.Widget]) -> tuple:
+    """What a function of controls says for their values."""
+    return span(**{name: controls[name].value for name in inspect.signature(span).parameters})
+
+
+def refit(control: ipywidgets.Widget, low: float, high: float) -> None:
+    """Give a slider other ends. Its value is kept, or becomes the nearer end."""
+    with control.hold_trait_notifications():
+        control.min, control.max = low, high
+        control.value = min(max(control.value, low), high)
 
 
 def allowed_values(control: ipywidgets.Widget) -> list:

@@ -1,58 +1,70 @@
-"""`explore`: controls above a picture, which is drawn anew whenever one of them moves."""
+"""`explore`: controls beside a picture, which is drawn anew whenever one of them moves."""
+import contextlib
+import gc
 import html
 import pathlib
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import anywidget
 import ipywidgets
 import traitlets
 
 from helpers.plots import CSS_PIXELS_PER_INCH, Picture, beside, png
-from helpers.widgets.controls import accepts, allowed_values, as_control, describe
+from helpers.widgets.controls import accepts, allowed_values, describe, ends, limits, make_controls, refit
 
 HERE = pathlib.Path(__file__).parent
+LEGIBLE = 0.75              # of its size: a picture is not shown smaller
+# Widgets' messages arrive in a thread of their own. A lab that is being replaced could otherwise draw, through
+# the same global names, into the picture that the new one is about to show.
+ONE_AT_A_TIME = threading.RLock()
+
+gc.freeze()                 # what was imported stays: without this, looking through it stops a move for 0.1 s
 
 
 class LivePicture(anywidget.AnyWidget):
     """A PNG with an alternative text, replaced without a flicker; ipywidgets' Image has neither."""
 
     _esm = HERE / "live_picture.js"
+    _css = HERE / "live_picture.css"
     png = traitlets.Bytes().tag(sync=True)
     alt = traitlets.Unicode().tag(sync=True)
     width = traitlets.Int().tag(sync=True)              # in CSS pixels
-    grab = traitlets.Bool(False).tag(sync=True)         # can something in it be dragged?
-    pointer = traitlets.List().tag(sync=True)           # where it is dragged to, fractions from the top left
+    area = traitlets.List().tag(sync=True)              # where it can be dragged: left, top, right, bottom
+    pointer = traitlets.List().tag(sync=True)           # where it is dragged to: x, y; fractions from the top left
 
 
-class Lab(ipywidgets.VBox):
-    """Controls above one persistent picture; `explore` makes it."""
+class Lab(ipywidgets.Box):
+    """Controls beside one persistent picture; `explore` makes it."""
 
     def __init__(self, draw: Callable[..., Picture], controls: dict, moving: Sequence = (),
-                 drag: tuple | None = None):
+                 drag: tuple | None = None, labels: Mapping[str, str] | None = None):
         self.draw, self.moving, self.drag, self.paused = draw, list(moving), drag, False
-        self.controls = {name: as_control(name, value) for name, value in controls.items()}
-        self.image = LivePicture(grab=drag is not None)
-        self.image.observe(self.dragged, "pointer")
+        self.controls, self.following = make_controls(controls, labels or {})
+        self.start = self.values
+        self.image = LivePicture()
         self.message = ipywidgets.HTML(layout=ipywidgets.Layout(display="none"))
-        self.current = self.draw(**self.values)
-        self.image.width = round(self.current.get_figwidth() * CSS_PIXELS_PER_INCH)
-        self.current.canvas.draw()                      # places the axes once; later redraws only paint
-        self.positions = [ax.get_position() for ax in self.current.axes]
-        if self.moving:
-            self.current.set_layout_engine("none")
-            for artist in self.moving:
-                artist.set_animated(True)               # left out of the still background
-            self.current.canvas.draw()
-            self.still = self.current.canvas.copy_from_bbox(self.current.bbox)
-        self.show(self.current)
+        with ONE_AT_A_TIME:
+            self.current = self.draw(**self.values)
+            self.keep_layout()
+            self.show(self.current)
+        self.image.observe(self.dragged, "pointer")
         for control in self.controls.values():
             control.observe(self.redraw, "value")
-        super().__init__([*self.controls.values(), self.message, self.image])
+        self.reset = ipywidgets.Button(description="reset")
+        self.reset.on_click(lambda button: self.move(**self.start))
+        left, right = ipywidgets.VBox([*self.controls.values(), self.reset]), ipywidgets.VBox([self.message, self.image])
+        left.add_class("lab-controls")
+        right.add_class("lab-picture")
+        right.layout.flex = f"100 1 {round(LEGIBLE * self.image.width)}px"
+        super().__init__([left, right])
+        self.add_class("lab")
 
     @property
     def values(self) -> dict:
-        """What every control is set to."""
-        return {name: control.value for name, control in self.controls.items()}
+        """What every control is set to. Sliders reach 2.8 by way of 2.8000000000000003."""
+        values = {name: control.value for name, control in self.controls.items()}
+        return {name: round(value, 10) if isinstance(value, float) else value for name, value in values.items()}
 
     @property
     def ranges(self) -> dict[str, list]:
@@ -61,43 +73,82 @@ class Lab(ipywidgets.VBox):
 
     def move(self, **values) -> None:
         """Set controls: `move(width=0.5)`. Raises ValueError for what this lab does not have."""
-        for name, value in values.items():
-            if name not in self.controls or not accepts(self.controls[name], value):
-                raise ValueError(f"{name}={value}: this lab has {describe(self.ranges)}")
-        for name, value in values.items():
-            self.controls[name].value = value
+        with self.one_drawing():
+            for name in sorted(values, key=lambda name: name in self.following):
+                if name in self.following:
+                    self.follow()
+                if name not in self.controls or not accepts(self.controls[name], values[name]):
+                    raise ValueError(f"{name}={values[name]}: this lab has {describe(self.ranges)}")
+                self.controls[name].value = values[name]
+
+    @contextlib.contextmanager
+    def one_drawing(self) -> Iterator[None]:
+        """However many controls are set, the picture is drawn once, at the end."""
+        with ONE_AT_A_TIME:
+            self.paused = True
+            try:
+                yield
+            finally:
+                self.paused = False
+                self.redraw()
+
+    def follow(self) -> None:
+        """Give the sliders the ranges that follow from the other controls."""
+        for name, span in self.following.items():
+            refit(self.controls[name], *limits(name, ends(span, self.controls))[:2])
 
     def redraw(self, change=None) -> None:
         """Draw the picture for the values of the controls, or show the error that this raises."""
-        if self.paused:
-            return
-        try:
-            picture = self.draw(**self.values)
-            if self.moving and picture is not self.current:
-                raise ValueError("a lab with `moving` needs to return the same picture each time")
-            if picture is not self.current and len(picture.axes) == len(self.positions):
-                picture.set_layout_engine("none")
-                for ax, position in zip(picture.axes, self.positions):
-                    ax.set_position(position)
-            self.show(picture)
-        except Exception as error:                      # a reader's own draw may raise anything
-            text = html.escape(str(error) or type(error).__name__)
-            self.message.value = f'<div role="alert" style="color: #b00020; line-height: 1.4">{text}</div>'
-            self.message.layout.display = ""
-        else:
-            self.message.layout.display = "none"
+        with ONE_AT_A_TIME:
+            if self.paused:
+                return
+            try:
+                self.paused = True                      # a range that follows may change a value
+                self.follow()
+                self.show(self.laid_out(self.draw(**self.values)))
+            except Exception as error:                  # a reader's own draw may raise anything
+                text = html.escape(str(error) or type(error).__name__)
+                self.message.value = f'<div role="alert" class="lab-alert">{text}</div>'
+                self.message.layout.display = ""
+            else:
+                self.message.layout.display = "none"
+            finally:
+                self.paused = False
+
+    def keep_layout(self) -> None:
+        """Place the axes once, and keep what does not move as a background: later redraws only paint."""
+        self.current.canvas.draw()
+        self.current.set_layout_engine("none")
+        self.positions = [ax.get_position() for ax in self.current.axes]
+        if self.moving:
+            for artist in self.moving:
+                artist.set_animated(True)               # left out of the still background
+            self.current.canvas.draw()
+            self.still = self.current.canvas.copy_from_bbox(self.current.bbox)
+        if self.drag:
+            left, low, right, high = self.drag[0].get_position().extents
+            self.image.area = [float(place) for place in (left, 1 - high, right, 1 - low)]
+
+    def laid_out(self, picture: Picture) -> Picture:
+        """A picture that draw returned, its axes where those of the first one are."""
+        if self.moving and picture is not self.current:
+            raise ValueError("`draw` returned another picture than before: a lab with `moving` needs the same one each "
+                             "time. If a cell above made it anew, run this cell again, too.")
+        if picture is not self.current and len(picture.axes) == len(self.positions):
+            picture.set_layout_engine("none")
+            for ax, position in zip(picture.axes, self.positions):
+                ax.set_position(position)
+        return picture
 
     def dragged(self, change) -> None:
         """Set the two controls named in `drag` to the pointer's place, in the units of the axes."""
         axes, *names = self.drag
         x, y = change["new"]
         width, height = self.current.bbox.size
-        self.paused = True                              # two controls, one drawing
-        for name, value in zip(names, axes.transData.inverted().transform((x * width, (1 - y) * height))):
-            control = self.controls[name]
-            control.value = round(round(value / control.step) * control.step, 10)
-        self.paused = False
-        self.redraw()
+        with self.one_drawing():
+            for name, value in zip(names, axes.transData.inverted().transform((x * width, (1 - y) * height))):
+                control = self.controls[name]
+                control.value = round(round(value / control.step) * control.step, 10)
 
     def show(self, picture: Picture) -> None:
         """Send the pixels of the picture to the browser."""
@@ -108,8 +159,10 @@ class Lab(ipywidgets.VBox):
                 artist.axes.draw_artist(artist)
         else:
             canvas.draw()
-        self.image.alt = picture.alt
-        self.image.png = png(canvas)
+        with self.image.hold_sync():                    # one message
+            self.image.alt = picture.alt
+            self.image.width = round(picture.get_figwidth() * CSS_PIXELS_PER_INCH)
+            self.image.png = png(canvas)
         self.current = picture
 
     def __repr__(self):
@@ -119,14 +172,19 @@ class Lab(ipywidgets.VBox):
         return beside(super()._repr_mimebundle_(**kwargs), self.current.as_shown(), repr(self))
 
 
-def explore(draw: Callable[..., Picture], *, moving: Sequence = (), drag: tuple | None = None, **controls) -> Lab:
+def explore(draw: Callable[..., Picture], *, moving: Sequence = (), drag: tuple | None = None,
+            labels: Mapping[str, str] | None = None, **controls) -> Lab:
     """A lab: `draw(**values)` is called whenever a control moves, and an error that it raises is shown.
 
     draw: returns a picture; `plots.panels` makes one.
     controls: by the names of draw's arguments, (low, high), (low, high, step) or (low, high, step, start) for
         a slider, a list for a menu, True or False for a checkbox, text for a box, or any ipywidget with a value.
+        A function returns such a tuple for a slider whose ends follow other controls, the arguments of the
+        function: `gap=lambda text: (1, len(text.split()))`.
     moving: for speed, if draw returns the same picture each time: the artists that change in it.
     drag: (axes, "x", "y") lets the pointer, dragged in these axes of the picture, set the controls x and y.
+    labels: what stands above a control instead of its name: `{"width": "bandwidth, in units of x"}`.
+    What takes long and depends on few of the controls belongs in a function with `functools.cache`, which draw calls.
     Raises TypeError for a control that is none of these, ValueError for a slider without a range.
     """
-    return Lab(draw, controls, moving, drag)
+    return Lab(draw, controls, moving, drag, labels)

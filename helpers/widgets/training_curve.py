@@ -7,7 +7,7 @@ from matplotlib.ticker import MaxNLocator
 from helpers.plots import Picture, beside
 
 LEAST_SECONDS = 0.25        # between two pictures
-LARGEST_SHARE = 1 / 10      # of the time may be spent on drawing
+LARGEST_SHARE = 1 / 40      # of the time may be spent on drawing
 LOG_FROM = 10               # times the smallest loss: a larger one makes the axis logarithmic
 
 

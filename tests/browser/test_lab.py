@@ -27,12 +27,27 @@ def place(x, y):
     return picture
 
 explore(place, moving=[dot], drag=(ax, "x", "y"), x=(-4.0, 4.0, 0.1, 0.0), y=(-4.0, 4.0, 0.1, 0.0))"""
+# The picture has its global name, as in the lessons: when all is run again, the old lab finds the new one's.
+FOLLOWING = """def count(text):
+    return 1, len(text.split())
+
+with_bar, ax = plots.panels(9, 3, alt="a bar")
+bar, = ax.bar([0], [1])
+ax.set(xlim=(-1, 1), ylim=(0, 10))
+
+def raised(text, gap, width):
+    bar.set_height(gap * width)
+    return with_bar
+
+explore(raised, moving=[bar], text="one two three", gap=count, width=(0.1, 3.0, 0.1, 1.0),
+        labels={"width": "width of the kernel, in units of x"})"""
 SLIDERS = ".noUi-handle"
+EVERY_CONTROL = ", ".join(f".lab {part}" for part in (SLIDERS, "select", "input", "button", "[contenteditable=true]"))
 
 
 @pytest.fixture(scope="module")
 def notebook(running):
-    return running("lab", CONTROLS, DRAGGED)
+    return running("lab", CONTROLS, DRAGGED, FOLLOWING)
 
 
 @pytest.fixture
@@ -75,15 +90,16 @@ def test_a_checkbox_and_boxes_to_type_into(notebook, moved):
 def test_an_error_is_shown_and_goes_again(notebook, moved):
     cell = notebook.cell(0)
     title, picture = cell.locator("input[type=text]"), cell.locator("img").first
-    before = notebook.fingerprint(picture)
+    before, place = notebook.fingerprint(picture), picture.bounding_box()
     title.fill("wrong")
     title.press("Enter")
     alert = cell.get_by_role("alert")
-    wait_until(lambda: alert.count() and alert.inner_text() == "no <b>such</b> title", 5, lambda: "no message")
-    assert notebook.fingerprint(picture) == before
+    wait_until(lambda: alert.count() and alert.inner_text() == "no <b>such</b> title", 20, lambda: "no message")
+    assert notebook.fingerprint(picture) == before and picture.bounding_box() == place
+    assert not findings(notebook.page, ".jp-OutputArea-output .jupyter-widgets")
     title.fill("right")
     moved(lambda: title.press("Enter"))
-    wait_until(lambda: not alert.is_visible(), 5, lambda: "the message stays")
+    wait_until(lambda: not alert.is_visible(), 20, lambda: "the message stays")
 
 
 def test_the_picture_can_be_dragged(notebook):
@@ -96,14 +112,106 @@ def test_the_picture_can_be_dragged(notebook):
     notebook.wait_change(picture, before)
     sliders = [cell.locator(SLIDERS).nth(i) for i in (0, 1)]
     wait_until(lambda: float(sliders[0].get_attribute("aria-valuenow")) < -1 and
-               float(sliders[1].get_attribute("aria-valuenow")) > 1, 5, lambda: "the sliders stayed where they were")
+               float(sliders[1].get_attribute("aria-valuenow")) > 1, 20, lambda: "the sliders stayed where they were")
+
+
+def test_a_click_beside_the_axes_sets_nothing(notebook):
+    cell = notebook.cell(1)
+    picture, slider = cell.locator("img").first, cell.locator(SLIDERS).first
+    notebook.press(slider, "Home")
+    wait_until(lambda: float(slider.get_attribute("aria-valuenow")) == -4, 20, lambda: "it did not move")
+    box = picture.bounding_box()
+    notebook.page.mouse.click(box["x"] + box["width"] - 2, box["y"] + box["height"] - 2)
+    notebook.page.wait_for_timeout(500)
+    assert float(slider.get_attribute("aria-valuenow")) == -4
+
+
+def write(notebook, box, text):
+    box.click()
+    notebook.page.keyboard.press("Control+A")
+    notebook.page.keyboard.type(text)
+    notebook.page.keyboard.press("Enter")
+
+
+def value_of(slider):
+    return float(slider.get_attribute("aria-valuenow"))
+
+
+def test_a_number_can_be_typed_and_reset_takes_it_back(notebook):
+    cell = notebook.cell(2)
+    slider, picture = cell.locator(SLIDERS).nth(1), cell.locator("img").first
+    first = notebook.fingerprint(picture)
+    number = cell.get_by_role("textbox", name="width of the kernel, in units of x, as a number")
+    write(notebook, number, "2.4")
+    wait_until(lambda: value_of(slider) == 2.4, 20, lambda: "the slider stayed")
+    assert number.inner_text() == "2.4"
+    changed = notebook.wait_change(picture, first)
+    notebook.press(cell.get_by_role("button", name="reset"), "Enter")
+    notebook.wait_change(picture, changed)
+    wait_until(lambda: value_of(slider) == 1 and notebook.fingerprint(picture) == first, 20, lambda: "it was not reset")
+
+
+def test_a_slider_ends_where_the_text_ends(notebook):
+    cell = notebook.cell(2)
+    slider = cell.locator(SLIDERS).first
+    assert slider.get_attribute("aria-valuemax") == "3.0"
+    write(notebook, cell.locator("input[type=text]"), "one two three four five six")
+    wait_until(lambda: slider.get_attribute("aria-valuemax") == "6.0", 20, lambda: "its end stayed")
+    write(notebook, cell.get_by_role("textbox", name="gap, as a number"), "6")
+    wait_until(lambda: value_of(slider) == 6, 20, lambda: "it did not move")
+    write(notebook, cell.locator("input[type=text]"), "one two")
+    wait_until(lambda: value_of(slider) == 2, 20, lambda: "it is beyond its end")
+
+
+@pytest.mark.parametrize("width, height, beside", [(1366, 768, True), (911, 512, False), (390, 844, False), (1920, 1080, True)],
+                         ids=["laptop", "laptop at 150 %", "phone", "large screen"])
+def test_controls_stand_beside_the_picture_where_there_is_room(notebook, width, height, beside):
+    page, cell = notebook.page, notebook.cell(2)
+    before = page.viewport_size
+    page.set_viewport_size({"width": width, "height": height})
+    try:
+        page.wait_for_timeout(500)
+        controls, picture = cell.locator(".lab-controls").bounding_box(), cell.locator("img").first.bounding_box()
+        pane = page.locator(".jp-Notebook").bounding_box()
+    finally:
+        page.set_viewport_size(before)
+    assert (picture["x"] >= controls["x"] + controls["width"]) == beside
+    assert beside or picture["y"] >= controls["y"] + controls["height"]
+    assert 0.75 * 864 - 1 <= picture["width"] <= 864 + 1
+    assert not beside or max(controls["height"], picture["height"]) <= pane["height"]
+
+
+def test_what_is_touched_is_large_enough(notebook):
+    for control in notebook.cell(0).locator(EVERY_CONTROL).all():
+        box = control.bounding_box()
+        assert box["width"] >= 24 and box["height"] >= 24, control.evaluate("(node) => node.outerHTML")
+
+
+def test_an_old_lab_does_not_draw_into_the_new_one(notebook):
+    """All cells run again while a slider is dragged: the picture is that of the new lab's controls."""
+    cell, page = notebook.cell(2), notebook.page
+    notebook.press(cell.get_by_role("button", name="reset"), "Enter")
+    picture = cell.locator("img").first
+    page.wait_for_timeout(1000)
+    first, track = notebook.fingerprint(picture), cell.locator(".noUi-base").nth(1).bounding_box()
+    y = track["y"] + track["height"] / 2
+    page.mouse.move(track["x"] + 0.31 * track["width"], y)
+    page.mouse.down()
+    page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
+    for i in range(60):
+        page.mouse.move(track["x"] + (0.3 + 0.01 * i) * track["width"], y)
+        page.wait_for_timeout(15)
+    page.mouse.up()
+    notebook.wait_idle()
+    page.wait_for_timeout(1000)
+    assert value_of(cell.locator(SLIDERS).nth(1)) == 1 and notebook.fingerprint(picture) == first
 
 
 def test_no_key_reaches_the_shortcuts_of_jupyterlab(notebook):
     """One of them cuts the cell."""
     cells = notebook.count_cells()
-    controls = notebook.cell(0).locator(f"{SLIDERS}, select, input, [contenteditable=true]").all()
-    assert len(controls) >= 6
+    controls = notebook.cell(0).locator(EVERY_CONTROL).all()
+    assert len(controls) >= 9
     for control in controls:
         for key in "xbd":
             notebook.press(control, key)

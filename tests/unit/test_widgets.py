@@ -2,6 +2,7 @@
 import base64
 import io
 import re
+import threading
 
 import ipywidgets
 import pytest
@@ -216,6 +217,146 @@ def test_moving_artists_are_redrawn():
         lab.move(x=x)
         pictures.append(lab.image.png)
     assert pictures[0] == pictures[2] != pictures[1]
+
+
+def words(text):
+    if not text.split():
+        raise ValueError("type a word")
+    return 1, len(text.split())
+
+
+@pytest.fixture
+def following():
+    """A lab whose slider `gap` reaches to the last word of the text."""
+    return explore(lambda text, gap: curve(gap, title=text), text="one two three", gap=words)
+
+
+def test_a_range_follows_the_text(following):
+    assert following.ranges["gap"] == [1, 2, 3]
+    following.move(gap=3)
+    following.controls["text"].value = "one two three four five"
+    assert following.ranges["gap"] == [1, 2, 3, 4, 5] and following.values["gap"] == 3
+    following.controls["text"].value = "one two"
+    assert following.ranges["gap"] == [1, 2] and following.values["gap"] == 2
+    following.controls["text"].value = "one"
+    assert following.ranges["gap"] == [1] and following.values["gap"] == 1
+    following.move(gap=4, text="one two three four")
+    assert following.values == {"text": "one two three four", "gap": 4}
+
+
+def test_a_range_that_cannot_follow_says_why_and_stays(following):
+    following.controls["text"].value = ""
+    assert "type a word" in following.message.value and following.ranges["gap"] == [1, 2, 3]
+
+
+def test_a_range_moves_beyond_its_old_ends():
+    lab = explore(lambda low, x: curve(), low=(0, 100), x=lambda low: (low, low + 2))
+    lab.move(low=50)
+    assert lab.ranges["x"] == [50, 51, 52] and lab.values["x"] == 50
+    lab.move(low=3)
+    assert lab.ranges["x"] == [3, 4, 5] and lab.values["x"] == 5
+
+
+@pytest.mark.parametrize("span, message", [
+    (lambda sentence: (1, 2), "gap: its range follows sentence"), (lambda text: (2, 1), "a slider needs low < high")])
+def test_explore_refuses_a_range_that_follows_nothing(span, message):
+    with pytest.raises(ValueError, match=message):
+        explore(lambda text, gap: curve(), text="text", gap=span)
+
+
+def test_reset_sets_every_control_back_and_draws_once(following):
+    before, seen = following.image.png, []
+    following.move(text="one two three four", gap=4)
+    following.image.observe(lambda change: seen.append(1), "png")
+    following.reset.click()
+    assert following.values == {"text": "one two three", "gap": 1}
+    assert following.image.png == before and len(seen) == 1
+
+
+def test_labels_stand_above_the_controls_and_must_name_one():
+    lab = explore(curve, power=(1, 3), color=["red", "blue"], labels={"power": "power, in watts"})
+    assert [control.description for control in lab.controls.values()] == ["power, in watts", "color"]
+    with pytest.raises(ValueError, match="labels for colour: this lab has power"):
+        explore(curve, power=(1, 3), labels={"colour": "colour"})
+
+
+def test_values_are_free_of_the_noise_of_floating_point():
+    lab = explore(lambda x: curve(title=str(x)), x=(0.2, 3.0, 0.2))
+    lab.controls["x"].value = 0.2 + 13 * 0.2
+    assert lab.controls["x"].value != 2.8 == lab.values["x"]
+
+
+@pytest.mark.parametrize("span, shown", [((0.0, 1.0, 0.1), ".1f"), ((0.0, 1.0, 0.25), ".2f"), ((0.05, 3.0, 0.05), ".2f"),
+                                         ((0.1, 3.0), ".3f"), ((0.0, 1.0, 1 / 3), ".4f")])
+def test_a_slider_shows_as_many_decimals_as_its_step_has(span, shown):
+    assert explore(lambda x: curve(), x=span).controls["x"].readout_format == shown
+
+
+def test_a_picture_is_dragged_in_its_own_axes_alone():
+    picture, axes = plots.panels(4, 2, 1, 2)
+    left, top, right, bottom = explore(lambda x, y: picture, moving=[axes[0].title], drag=(axes[0], "x", "y"),
+                                       x=(0.0, 1.0), y=(0.0, 1.0)).image.area
+    assert 0 < left < right < 0.5 and 0 < top < bottom < 1
+
+
+class Rerun:
+    """Two runs of one cell: `draw` finds the dot and its picture by their global names, which the second run rebinds."""
+
+    def make(self):
+        self.picture, ax = plots.panels(3, 2)
+        self.dot, = ax.plot([0.5], [0.5], "o")
+        ax.set(xlim=(0, 1))
+
+    def lab(self):
+        def draw(x):
+            self.dot.set_xdata([x])
+            self.drawn(x)
+            return self.picture
+        return explore(draw, moving=[self.dot], x=(0.0, 1.0, 0.1, 0.5))
+
+    def drawn(self, x):
+        """What else happens once the dot is there."""
+
+
+def test_an_old_lab_does_not_draw_into_the_picture_of_the_new_one():
+    """Messages of widgets come in a thread of their own, while the cell runs again: here in the midst of its first drawing."""
+    rerun = Rerun()
+    rerun.make()
+    old = rerun.lab()
+    expected = old.image.png
+    rerun.make()
+    late = threading.Thread(target=lambda: old.move(x=0.9))
+
+    def in_the_midst(x):
+        rerun.drawn = lambda x: None
+        late.start()
+        late.join(0.5)
+    rerun.drawn = in_the_midst
+    new = rerun.lab()
+    late.join()
+    assert new.image.png == expected and new.values == {"x": 0.5}
+    assert "run this cell again" in old.message.value and old.image.png == expected
+
+
+def test_no_move_is_lost_while_another_one_is_drawn():
+    started, go = threading.Event(), threading.Event()
+
+    def draw(x, y):
+        if x == 1:
+            started.set()
+            go.wait(5)
+        return curve(x + 2 * y + 1)
+    lab = explore(draw, x=(0, 1), y=(0, 1))
+    slow = threading.Thread(target=lambda: setattr(lab.controls["x"], "value", 1))
+    slow.start()
+    started.wait(5)
+    other = threading.Thread(target=lambda: setattr(lab.controls["y"], "value", 1))
+    other.start()
+    other.join(0.2)
+    go.set()
+    slow.join()
+    other.join()
+    assert lab.image.alt == "x to the 4"
 
 
 def test_lab_refuses_an_unknown_control(lab):
