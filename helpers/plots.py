@@ -8,7 +8,6 @@ import functools
 import io
 import math
 import re
-import struct
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -77,27 +76,13 @@ def panels(width: float, height: float, rows: int = 1, columns: int = 1, alt: st
 
 def png(canvas: FigureCanvasAgg, small: bool = False) -> bytes:
     """The pixels of an Agg canvas as PNG: encoded quickly, or small enough to be saved in a notebook."""
-    pixels = np.asarray(canvas.buffer_rgba())[..., :3]
-    if not small:
-        return quick_png(pixels)
-    buffer = io.BytesIO()
-    reduced = Image.fromarray(pixels).quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    reduced.save(buffer, "png", optimize=True)
+    pixels, buffer = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB"), io.BytesIO()
+    if small:
+        pixels = pixels.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        pixels.save(buffer, "png", optimize=True)
+    else:
+        pixels.save(buffer, "png", compress_level=1, compress_type=zlib.Z_FIXED)
     return buffer.getvalue()
-
-
-def quick_png(pixels: np.ndarray) -> bytes:
-    """Pixels `[height, width, 3]` as PNG (RFC 2083) without its filters: half of the time that Pillow takes, to
-    encode and to decode, since pictures of few colours compress well enough without them."""
-    height, width, _ = pixels.shape
-    rows = np.zeros((height, 1 + 3 * width), np.uint8)          # a row begins with its filter: 0, none
-    rows[:, 1:] = pixels.reshape(height, -1)
-
-    def chunk(name, data):
-        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)          # 8 bits of red, green and blue
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows, 1)) +
-            chunk(b"IEND", b""))
 
 
 def beside(live: tuple | dict, still: tuple, text: str) -> tuple[dict, dict]:

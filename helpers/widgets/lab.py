@@ -1,6 +1,5 @@
 """`explore`: controls beside a picture, which is drawn anew whenever one of them moves."""
 import contextlib
-import gc
 import html
 import pathlib
 import threading
@@ -18,8 +17,6 @@ LEGIBLE = 0.75              # of its size: a picture is not shown smaller
 # Widgets' messages arrive in a thread of their own. A lab that is being replaced could otherwise draw, through
 # the same global names, into the picture that the new one is about to show.
 ONE_AT_A_TIME = threading.RLock()
-
-gc.freeze()                 # what was imported stays: without this, looking through it stops a move for 0.1 s
 
 
 class LivePicture(anywidget.AnyWidget):
