@@ -1,0 +1,1 @@
+"""The course's drawings: `svg` is the toolkit, `lesson_NN` holds the drawings of a lesson, `mermaid` draws the map of the course."""
