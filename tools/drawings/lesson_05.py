@@ -21,7 +21,7 @@ def scaled_dot_product():
         "the scores and the transposed keys above them, so that each score is in the row of its query and the column of its "
         "key. Scores are divided by the root of d_head, may be masked, and pass a softmax in each row, which gives the "
         "weights. The weights times the values are the output, one row for each query."))
-    x = d.cells(193, 34, X, "plain", 22)
+    d.cells(193, 34, X, "plain", 22)
     d.text(180, 66, "$x$", anchor="end")
     d.text(180, 90, "`[T, d_model]`", anchor="end", size=15)
     d.text(330, 66, "**1** project", anchor="start")

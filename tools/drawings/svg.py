@@ -71,7 +71,7 @@ class Drawing:
 
     def svg(self) -> str:
         """The whole file."""
-        head = [element("title", escape(self.title)), element("desc", escape(self.description))]
+        head = [element("title", escape(self.title, quote=False)), element("desc", escape(self.description, quote=False))]
         whole = element("svg", "\n".join(["", *head, *self.parts, ""]), xmlns="http://www.w3.org/2000/svg", width=WIDTH,
                         height=self.height, viewBox=f"0 0 {WIDTH} {number(self.height)}", role="img", font_family=SANS,
                         font_size=TEXT, fill=INK)
@@ -92,7 +92,7 @@ class Drawing:
     def box(self, x: float, y: float, width: float, height: float, words: str = "", role: str | None = None,
             size: float = TEXT) -> Box:
         """A box with words in it, grey or in the colour and the shape of its role."""
-        self.frame(x, y, width, height, role, fill=ROLES.get(role, WASH), fill_opacity=0.22 if role else None)
+        self.frame(x, y, width, height, role, fill=ROLES[role] if role else WASH, fill_opacity=0.22 if role else None)
         if words:
             self.text(x + width / 2, y + height / 2, words, size)
         return Box(x, y, width, height)
@@ -101,7 +101,7 @@ class Drawing:
               **attributes):
         """The outline that tells a role without its colour."""
         radius = {"query": min(width / 2, height / 2, 18), None: 6}.get(role, 0)
-        stroke = ROLES.get(role, STROKE)
+        stroke = ROLES[role] if role else STROKE
         self.add("rect", x=x, y=y, width=width, height=height, rx=radius, fill=fill, stroke=stroke,
                  stroke_width=2 if role else 1.2, **attributes)
         if role == "value":
@@ -194,11 +194,11 @@ def spans(line, size):
         if formula:
             parts.append(math(formula, size))
         elif code:
-            parts.append(element("tspan", escape(code), font_family=MONO, font_size=max(SMALLEST, size - 1)))
+            parts.append(element("tspan", escape(code, quote=False), font_family=MONO, font_size=max(SMALLEST, size - 1)))
         elif bold:
-            parts.append(element("tspan", escape(bold), font_weight="bold"))
+            parts.append(element("tspan", escape(bold, quote=False), font_weight="bold"))
         else:
-            parts.append(escape(plain))
+            parts.append(escape(plain, quote=False))
     return "".join(parts)
 
 
@@ -210,7 +210,7 @@ def math(formula, size):
         shift = {(False, True): by, (True, False): -by}.get((lowered, low))
         content = braces or index or word or letter or rest
         slanted = letter or index.isalpha() or re.fullmatch(r"[a-z]\W.*", braces)
-        parts.append(element("tspan", escape(content), dy=shift, font_size=max(SMALLEST, 0.7 * size) if low else None,
+        parts.append(element("tspan", escape(content, quote=False), dy=shift, font_size=max(SMALLEST, 0.7 * size) if low else None,
                              font_style="italic" if slanted else None))
         lowered = low
     if lowered:                                                         # back up, for what follows on the line
