@@ -14,7 +14,7 @@ FAULTS = """() => {
   words.forEach((a, i) => {
     if (a.left < 10 || a.top < 6 || a.right > paper.width - 10 || a.bottom > paper.height - 6) found.push(`cut: ${a.text}`);
     for (const b of words.slice(i + 1)) {
-      if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom) found.push(`on another: ${a.text}, ${b.text}`);
+      if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom) found.push(`touch: ${a.text}, ${b.text}`);
     }
   });
   for (const line of svg.querySelectorAll('path[fill=none]')) {
@@ -49,7 +49,7 @@ def test_words_that_do_not_are_found(page):
     frame = '<svg xmlns="http://www.w3.org/2000/svg" width="600" height="100" viewBox="0 0 600 100">{}</svg>'
     text = '<text x="{}" y="50">{}</text>'
     assert faults(page, frame.format(text.format(580, "long"))) == ["cut: long"]
-    assert faults(page, frame.format(text.format(80, "one") + text.format(90, "two"))) == ["on another: one, two"]
+    assert faults(page, frame.format(text.format(80, "one") + text.format(90, "two"))) == ["touch: one, two"]
     assert faults(page, frame.format(text.format(80, "word") + '<path d="M20 45L300 45" fill="none"/>')) == ["crossed: word"]
 
 

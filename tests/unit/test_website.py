@@ -31,7 +31,7 @@ def test_formulas_keep_their_parts():
 
 
 def test_a_drawing_stands_in_the_page_with_its_words():
-    html = Prose(ROOT / "notebooks").render("![One \"look\", drawn](images/00_look.svg)")
+    html = Prose(ROOT / "notebooks").render('![One "look", drawn](images/00_look.svg)')
     assert '<svg aria-label="One &quot;look&quot;, drawn"' in html and ">query<" in html and "<img" not in html
 
 

@@ -39,7 +39,7 @@ def look():
     total = d.sign(347, 478)
     for x, weight in zip(middles, WEIGHTS):
         strength(d, (x, 382), total.top, weight)
-    output = d.cells(334, 514, [[0.78], [0.25], [0.55]], "value", 26, 20)
+    output = d.cells(334, 514, [[0.78], [0.23], [0.56]], "value", 26, 20)
     d.arrow(total.bottom, (347, 510))
     d.text(24, 544, "output", anchor="start")
     written = d.box(430, 526, 36, 36, "`3`", size=20)

@@ -66,7 +66,7 @@ def dot_product(d, top):
     d.text(98, top + 116, "×")
     column(d, 120, top, K, "key", "k")
     d.text(158, top + 116, "=")
-    column(d, 180, top, [0.2, 0.2, 0.6, 0.1], "plain", "")
+    column(d, 180, top, [0.18, 0.14, 0.45, 0.08], "plain", "")
     to_score(d, top, 216, "add, divide by $√d$")
 
 
@@ -79,7 +79,7 @@ def bilinear(d, top):
     column(d, 208, top, SHORT, "key", "k")
     d.text(242, top + 116, ")", 28)
     d.text(264, top + 116, "=")
-    column(d, 284, top, [0.2, 0.2, 0.6, 0.1], "plain", "")
+    column(d, 284, top, [0.29, 0.17, 0.73, 0.13], "plain", "")
     to_score(d, top, 318, "add")
 
 

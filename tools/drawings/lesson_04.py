@@ -117,7 +117,7 @@ def attention_between():
 
     total = d.sign(362, 524)
     d.arrow(total.bottom, (362, 560))
-    d.cells(351, 566, [[0.3], [0.8], [0.55]], "value", 22, 18)
+    d.cells(351, 566, [[0.29], [0.79], [0.56]], "value", 22, 18)
     d.text(390, 580, "context of this step", anchor="start")
     d.text(390, 604, "`[B, 1, d_model]`", anchor="start", size=15)
     step = d.box(318, 664, 88, 44, "GRU", "parameter")

@@ -1,18 +1,26 @@
 """Lesson 5: scaled dot-product attention, and several heads of it."""
+import math
+
 from tools.drawings.svg import SOFT, Drawing
 
 X = [[0.2, 0.7, 0.1, 0.5, 0.3], [0.8, 0.1, 0.4, 0.2, 0.6], [0.3, 0.3, 0.9, 0.1, 0.2], [0.1, 0.6, 0.2, 0.8, 0.4]]
 Q = [[0.5, 0.2, 0.7], [0.1, 0.8, 0.3], [0.6, 0.4, 0.1], [0.2, 0.3, 0.9]]
 K_TRANSPOSED = [[0.7, 0.1, 0.4, 0.2], [0.2, 0.6, 0.3, 0.8], [0.4, 0.9, 0.1, 0.5]]
 V = [[0.3, 0.8, 0.2], [0.9, 0.1, 0.5], [0.2, 0.4, 0.7], [0.6, 0.3, 0.1]]
-SCORES = [[0.5, 0.6, 0.3, 0.5], [0.3, 0.7, 0.2, 0.8], [0.6, 0.3, 0.4, 0.4], [0.4, 0.9, 0.2, 0.6]]
-WEIGHTS = [[0.3, 0.45, 0.05, 0.2], [0.05, 0.35, 0, 0.6], [0.55, 0.1, 0.2, 0.15], [0.1, 0.65, 0.02, 0.23]]
-OUTPUT = [[0.6, 0.4, 0.3], [0.7, 0.25, 0.25], [0.4, 0.55, 0.35], [0.7, 0.2, 0.4]]
 SLICES = [[0.3, 0.7, 0.2], [0.8, 0.4, 0.1], [0.2, 0.5, 0.9], [0.6, 0.1, 0.4]]      # one vector, cut for four heads
 HEADS = [[[0.7, 0.1, 0.1, 0.1], [0.1, 0.6, 0.2, 0.1], [0.1, 0.1, 0.7, 0.1], [0.2, 0.1, 0.1, 0.6]],
          [[0.4, 0.4, 0.1, 0.1], [0.6, 0.2, 0.1, 0.1], [0.1, 0.7, 0.1, 0.1], [0.1, 0.1, 0.6, 0.2]],
          [[0.2, 0.6, 0.1, 0.1], [0.1, 0.1, 0.7, 0.1], [0.1, 0.1, 0.2, 0.6], [0.1, 0.1, 0.3, 0.5]],
          [[0.3, 0.2, 0.3, 0.2], [0.2, 0.3, 0.2, 0.3], [0.3, 0.2, 0.2, 0.3], [0.2, 0.3, 0.3, 0.2]]]
+
+
+def product(a, b):
+    return [[sum(x * y for x, y in zip(row, column)) for column in zip(*b)] for row in a]
+
+
+def softmax(row):
+    exponentials = [math.exp(8 * score) for score in row]      # 8: so that the largest weights stand out
+    return [exponential / sum(exponentials) for exponential in exponentials]
 
 
 def scaled_dot_product():
@@ -21,6 +29,8 @@ def scaled_dot_product():
         "the scores and the transposed keys above them, so that each score is in the row of its query and the column of its "
         "key. Scores are divided by the root of d_head, may be masked, and pass a softmax in each row, which gives the "
         "weights. The weights times the values are the output, one row for each query."))
+    scores = product(Q, K_TRANSPOSED)
+    weights = [softmax(row) for row in scores]
     d.cells(193, 34, X, "plain", 22)
     d.text(180, 66, "$x$", anchor="end")
     d.text(180, 90, "`[T, d_model]`", anchor="end", size=15)
@@ -40,7 +50,7 @@ def scaled_dot_product():
     d.arrow(W_q.bottom, (112, 332))
     d.text(112, 446, "$q$")
     d.text(112, 470, "`[T_q, d_head]`", size=15)
-    d.cells(204, 336, SCORES, "plain", 22)
+    d.cells(204, 336, scores, "plain", 22)
     d.arrow((152, 380), (200, 380))
     d.arrow((248, 315), (248, 333))
     d.text(306, 352, "**2** score", anchor="start")
@@ -51,7 +61,7 @@ def scaled_dot_product():
     d.text(262, 452, "**3** divide by $√d_{head}$", anchor="start")
     d.text(262, 480, "mask, if there is one", anchor="start", colour=SOFT)
     d.text(262, 508, "**4** softmax of each row", anchor="start")
-    d.cells(204, 540, WEIGHTS, "weight", 22)
+    d.cells(204, 540, weights, "weight", 22)
     d.text(190, 574, "weights", anchor="end")
     d.text(190, 598, "`[T_q, T_k]`", anchor="end", size=15)
     d.cells(467, 540, V, "value", 22)
@@ -63,7 +73,7 @@ def scaled_dot_product():
     d.arrow((294, 584), times.left)
     d.arrow((462, 584), times.right)
     d.arrow(times.bottom, (378, 666))
-    d.cells(345, 670, OUTPUT, "value", 22)
+    d.cells(345, 670, product(weights, V), "value", 22)
     d.text(326, 690, "**5** weigh, **6** add:", anchor="end")
     d.text(326, 714, "output = weights × $v$", anchor="end")
     d.text(326, 738, "`[T_q, d_head]`", anchor="end", size=15)

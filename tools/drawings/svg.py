@@ -132,16 +132,15 @@ class Drawing:
     def cells(self, x: float, y: float, values: Sequence[Sequence[float | None]], role: str = "weight", width: float = 20,
               height: float | None = None, framed: bool = True) -> Box:
         """A matrix whose cells are as strong as their values, from 0 to 1; None is a masked cell, grey and struck through."""
-        height = height or width
+        height, parts = height or width, []
         for i, row in enumerate(values):
             for j, value in enumerate(row):
                 left, top = x + j * width, y + i * height
-                fill, opacity = (MASKED, None) if value is None else (PAPER, None) if value == 0 else (ROLES[role], value)
-                self.add("rect", x=left, y=top, width=width, height=height, fill=fill, fill_opacity=opacity, stroke=STROKE,
-                         stroke_width=0.8)
+                strength = {"fill": MASKED} if value is None else {"fill_opacity": value}
+                parts.append(element("rect", x=left, y=top, width=width, height=height, **strength))
                 if value is None:
-                    self.add("path", d=f"M{place((left + 2, top + height - 2))}L{place((left + width - 2, top + 2))}",
-                             stroke=STROKE)
+                    parts.append(element("path", d=f"M{place((left + 2, top + height - 2))}L{place((left + width - 2, top + 2))}"))
+        self.add("g", "".join(parts), fill=ROLES[role], stroke=STROKE, stroke_width=0.8)
         whole = Box(x, y, width * len(values[0]), height * len(values))
         if framed and role not in ("weight", "plain"):
             by = 5 if role == "query" else 3.5

@@ -31,8 +31,8 @@ class Prose(IPythonRenderer):
         return super().link(text, re.sub(r"^(?:notebooks/)?(\w+)\.ipynb", r"\1.html", url), title)
 
     def image(self, text, url, title=None):
-        path = self.folder / url
-        return inline(path, text) if path.suffix == ".svg" else image(path, text)
+        path, alt = self.folder / url, html.unescape(text)
+        return inline(path, alt) if path.suffix == ".svg" else image(path, alt)
 
     def inline_math(self, body):
         return mathml(body)
