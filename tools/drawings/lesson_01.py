@@ -49,8 +49,9 @@ def query_among_points():
 
     d.text(24, 546, "**4** output: the average of the values $y_i$, by weight", anchor="start")
     for (_, value), key, weight in zip(POINTS, keys, weights):
-        d.curve([(key, 720), (key, level(value))], STROKE, 1, "2 4")
-        d.dot(key, level(value), 5 + 26 * weight, "value")
+        radius = 5 + 26 * weight
+        d.curve([(key, 714), (key, level(value) + radius)], STROKE, 1, "2 4")
+        d.dot(key, level(value), radius, "value")
     axis(d, 720, keys)
     output = level(sum(weight * value for (_, value), weight in zip(POINTS, weights)))
     d.add("circle", cx=query, cy=output, r=12, fill=PAPER, stroke=INK, stroke_width=2)

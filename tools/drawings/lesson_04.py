@@ -46,7 +46,7 @@ def recurrent_step():
     for y, formula in ((596, "$r = σ(W_r x_t + U_r h_{t−1})$"), (628, "$z = σ(W_z x_t + U_z h_{t−1})$"),
                        (660, "$n = tanh(W_n x_t + r U_n h_{t−1})$")):
         d.text(160, y, formula, anchor="start")
-    d.text(160, 702, "$σ$ gives numbers from 0 to 1, by which $r$ and $z$ multiply", anchor="start", colour=SOFT)
+    d.text(160, 702, "$σ$ gives numbers from 0 to 1, so $r$ and $z$ are shares", anchor="start", colour=SOFT)
     return d
 
 

@@ -50,10 +50,6 @@ class Box(NamedTuple):
     def right(self) -> Point:
         return self.x + self.width, self.y + self.height / 2
 
-    @property
-    def centre(self) -> Point:
-        return self.x + self.width / 2, self.y + self.height / 2
-
 
 class Drawing:
     """A picture 600 units wide; its methods add to it, later parts over earlier ones.
@@ -171,7 +167,7 @@ def element(tag, content="", **attributes):
 
 
 def number(value):
-    """A number with one decimal place at most; other values as they are."""
+    """A number with two decimal places at most; other values as they are."""
     return f"{round(value, 2):g}" if isinstance(value, (int, float)) else value
 
 
