@@ -5,7 +5,7 @@ import pytest
 
 from tests.notebooks import NAMES, PATHS, ROOT, code_cells, has_tag, is_solution, read, text_cells
 from tools.site.__main__ import build, lessons
-from tools.site.prose import drawing_of, mathml
+from tools.site.prose import Prose, drawing_of, mathml
 
 
 def test_the_readme_names_every_lesson_with_its_minutes():
@@ -21,13 +21,18 @@ def test_every_diagram_was_drawn():
     for path in PATHS:
         for cell in text_cells(read(path)):
             for code in re.findall(r"```mermaid\n(.*?)```", cell.source, flags=re.S):
-                assert drawing_of(code).exists(), f"{path.stem} has a diagram that was not drawn: python -m tools.drawings"
+                assert drawing_of(code).exists(), f"{path.stem} has a diagram that was not drawn: python -m tools.drawings.mermaid"
 
 
 def test_formulas_keep_their_parts():
     assert re.sub(r"<.*?>", " ", mathml(r"\sum_i w_i \log w_i")).split() == ["&#x02211;", "i", "w", "i", "log", "w", "i"]
     assert 'display="block"' in mathml("x", display="block")
     assert "mspace" in mathml(r"\log w") and "mspace" not in mathml("x w")
+
+
+def test_a_drawing_stands_in_the_page_with_its_words():
+    html = Prose(ROOT / "notebooks").render('![One "look", drawn](images/00_look.svg)')
+    assert '<svg aria-label="One &quot;look&quot;, drawn"' in html and ">query<" in html and "<img" not in html
 
 
 def test_pages_show_what_is_committed(tmp_path):

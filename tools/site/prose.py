@@ -1,4 +1,4 @@
-"""Text cells as HTML that needs no network: formulas as MathML, diagrams as the pictures that were drawn of them."""
+"""Text cells as HTML that needs no network: formulas as MathML, drawings as SVG in the page, diagrams as pictures."""
 import base64
 import hashlib
 import html
@@ -31,7 +31,8 @@ class Prose(IPythonRenderer):
         return super().link(text, re.sub(r"^(?:notebooks/)?(\w+)\.ipynb", r"\1.html", url), title)
 
     def image(self, text, url, title=None):
-        return image(self.folder / url, text)
+        path, alt = self.folder / url, html.unescape(text)
+        return inline(path, alt) if path.suffix == ".svg" else image(path, alt)
 
     def inline_math(self, body):
         return mathml(body)
@@ -56,6 +57,11 @@ def image(path, alt):
     return f'<img src="data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}" alt="{html.escape(alt)}">'
 
 
+def inline(path, alt):
+    """A drawing in the page itself, so that its words can be selected and found."""
+    return path.read_text(encoding="utf-8").replace("<svg ", f'<svg aria-label="{html.escape(alt)}" ', 1)
+
+
 def mathml(formula, display="inline"):
     """A formula as MathML, with the spaces that TeX would leave."""
     markup = convert(formula, display=display)
@@ -64,5 +70,5 @@ def mathml(formula, display="inline"):
 
 
 def drawing_of(code):
-    """The file with the picture of a Mermaid diagram; `python -m tools.drawings` draws what is missing."""
+    """The file with the picture of a Mermaid diagram; `python -m tools.drawings.mermaid` draws what is missing."""
     return DRAWINGS / f"{hashlib.sha256(code.strip().encode()).hexdigest()[:12]}.svg"

@@ -38,7 +38,7 @@ def draw(codes):
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(prog="python -m tools.drawings", description=__doc__).parse_args()
+    argparse.ArgumentParser(prog="python -m tools.drawings.mermaid", description=__doc__).parse_args()
     for drawing in drawing_of("").parent.glob("*.svg"):
         drawing.unlink()
     draw(diagrams())

@@ -1,0 +1,32 @@
+"""Writes the drawings of the lessons, notebooks/images/NN_name.svg."""
+import argparse
+import pathlib
+
+from tools.drawings import lesson_00, lesson_01, lesson_02, lesson_03, lesson_04, lesson_05, lesson_06, lesson_07
+
+IMAGES = pathlib.Path(__file__).resolve().parents[2] / "notebooks" / "images"
+DRAWINGS = {
+    "00_look": lesson_00.look,
+    "01_query_among_points": lesson_01.query_among_points,
+    "02_four_scores": lesson_02.four_scores,
+    "03_masks": lesson_03.masks,
+    "04_recurrent_step": lesson_04.recurrent_step,
+    "04_encoder_decoder": lesson_04.encoder_decoder,
+    "04_attention_between": lesson_04.attention_between,
+    "05_scaled_dot_product": lesson_05.scaled_dot_product,
+    "05_multi_head": lesson_05.multi_head,
+    "06_clock_hands": lesson_06.clock_hands,
+    "06_schemes": lesson_06.schemes,
+    "07_transformer": lesson_07.transformer,
+}
+
+
+def write(folder):
+    """Write every drawing into the folder."""
+    for name, draw in DRAWINGS.items():
+        (folder / f"{name}.svg").write_text(draw().svg(), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    argparse.ArgumentParser(prog="python -m tools.drawings", description=__doc__).parse_args()
+    write(IMAGES)

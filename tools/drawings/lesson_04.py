@@ -1,0 +1,132 @@
+"""Lesson 4: a recurrent step, an encoder and a decoder, and attention between them."""
+from tools.drawings.svg import INK, LINE, ROLES, SOFT, Drawing
+
+SOURCE, READ, WRITTEN = "the cat sleeps .".split(), "<bos> le chat dort .".split(), "le chat dort . <eos>".split()
+OUTPUTS = [[0.4, 0.7, 0.2], [0.8, 0.3, 0.5], [0.2, 0.9, 0.6], [0.5, 0.1, 0.3]]
+WEIGHTS = [0.04, 0.12, 0.8, 0.04]
+
+
+def recurrent_step():
+    d = Drawing(740, "A recurrent network, and one step of a GRU", (
+        "Above, four words enter the same network one after another; each step gets a word and the state of the step before, "
+        "and passes on a new state. Below, one step of a GRU: word and state together give a reset gate r, a candidate n "
+        "and an update gate z. The new state is a mixture of the candidate and the old state, in the shares 1 - z and z."))
+    d.text(24, 34, "**One network, step by step**", anchor="start")
+    for i, word in enumerate(SOURCE):
+        left = 88 + 124 * i
+        step = d.box(left, 70, 76, 44, "GRU", "parameter")
+        d.arrow(d.box(left, 152, 76, 34, word).top, step.bottom)
+        d.arrow((left - 46, 92), step.left)
+        d.text(left - 24, 72, f"$h_{i}$")
+    d.arrow((536, 92), (578, 92))
+    d.text(558, 72, "$h_4$")
+    d.arrow((24, 220), (576, 220), colour=LINE, head=False)
+
+    d.text(24, 256, "**Inside one step**", anchor="start")
+    before = d.box(24, 312, 76, 44, "$h_{t−1}$")
+    mix = d.box(266, 306, 266, 56, "$h_t = (1 − z) n + z h_{t−1}$")
+    d.arrow(before.right, mix.left)
+    d.arrow(mix.right, (580, 334))
+    d.text(556, 314, "$h_t$")
+    reset, candidate, update = (d.box(left, 430, 108, 60, words, "parameter") for left, words in (
+        (130, "reset\ngate"), (286, "candidate"), (442, "update\ngate")))
+    for box in (candidate, update):
+        d.arrow(box.top, (box.top[0], 362))
+    d.arrow(reset.right, candidate.left)
+    d.text(262, 444, "$r$")
+    d.text(354, 398, "$n$")
+    d.text(510, 398, "$z$")
+    word = d.box(24, 568, 76, 36, "$x_t$")
+    d.arrow(before.bottom, (62, 530), head=False)
+    d.arrow(word.top, (62, 530), head=False)
+    d.arrow((62, 530), (496, 530), update.bottom)
+    for box in (reset, candidate):
+        d.arrow((box.bottom[0], 530), box.bottom)
+    d.text(300, 550, "the word $x_t$ and the state $h_{t−1}$", colour=SOFT)
+    for y, formula in ((596, "$r = σ(W_r x_t + U_r h_{t−1})$"), (628, "$z = σ(W_z x_t + U_z h_{t−1})$"),
+                       (660, "$n = tanh(W_n x_t + r U_n h_{t−1})$")):
+        d.text(160, y, formula, anchor="start")
+    d.text(160, 702, "$σ$ gives numbers from 0 to 1, so $r$ and $z$ are shares", anchor="start", colour=SOFT)
+    return d
+
+
+def encoder_decoder():
+    d = Drawing(600, "Encoder and decoder with one vector between them", (
+        "The encoder reads four English words in both directions. Its two final states are joined to one vector, the context. "
+        "This one vector is all that the decoder gets: it enters each of the five steps, which read the words written "
+        "so far and write the next French word."))
+    d.text(24, 34, "**encoder** reads", anchor="start")
+    steps = [d.box(24 + 150 * i, 124, 102, 44, "GRU", "parameter") for i in range(4)]
+    for step, word in zip(steps, SOURCE):
+        d.arrow(d.box(step.x + 13, 58, 76, 34, word).bottom, step.top)
+    for left, right in zip(steps, steps[1:]):
+        d.arrow((left.right[0], 138), (right.x, 138))
+        d.arrow((right.x, 154), (left.right[0], 154))
+    context = d.cells(240, 238, [[0.5, 0.2, 0.8, 0.4, 0.1, 0.6]], "plain", 20, 28)
+    d.text(226, 252, "**context**", anchor="end")
+    for step in (steps[0], steps[3]):
+        d.arrow(step.bottom, (step.bottom[0], 200), (300, 200), context.top, colour=INK, width=2.4)
+    d.text(376, 242, "one vector of fixed size", anchor="start")
+    d.text(376, 264, "`[B, 1, d_model]`", anchor="start", size=15)
+
+    d.text(24, 290, "**decoder** writes", anchor="start")
+    lefts = [24 + 113 * i for i in range(5)]
+    for left in lefts:
+        d.arrow(context.bottom, (300, 316), (left + 12, 316), (left + 12, 420), colour=INK, width=2.4)
+    boxes = [d.box(left, 420, 88, 44, "GRU", "parameter") for left in lefts]
+    for box, read, written in zip(boxes, READ, WRITTEN):
+        d.arrow(d.box(box.x + 26, 346, 62, 34, read).bottom, (box.x + 57, 420))
+        d.arrow((box.x + 44, 464), (box.x + 44, 510))
+        d.box(box.x + 8, 510, 72, 34, written)
+    for left, right in zip(boxes, boxes[1:]):
+        d.arrow(left.right, right.left)
+    d.text(300, 574, "each step reads the word before and the same context", colour=SOFT)
+    return d
+
+
+def attention_between():
+    d = Drawing(776, "Attention between encoder and decoder", (
+        "The encoder's output at every English word is kept. The decoder's state is the query; it is scored against all "
+        "outputs, its keys. The softmax of the scores is a row of weights. The outputs, now as values, each times its weight, are "
+        "added up to the context of this step. The decoder reads the word chat and the context, and writes dort; its new "
+        "state is the query of the next step."))
+    middles = [206 + 104 * i for i in range(4)]
+    for middle, word, vector, weight in zip(middles, SOURCE, OUTPUTS, WEIGHTS):
+        step = d.box(middle - 39, 88, 78, 40, "GRU", "parameter")
+        d.arrow(d.box(middle - 39, 26, 78, 34, word).bottom, step.top)
+        d.arrow(step.bottom, (middle, 155))
+        d.cells(middle - 11, 160, [[part] for part in vector], "key", 22, 18)
+        d.arrow((middle, 218), (middle, 252))
+        d.arrow((middle, 292), (middle, 330))
+        d.cells(middle - 20, 330, [[weight]], width=40, height=26)
+        d.text(middle, 374, "×")
+        d.cells(middle - 11, 396, [[part] for part in vector], "value", 22, 18)
+        d.arrow((middle, 458), (362, 512), colour=ROLES["weight"], width=1.2 + 7 * weight, head=False)
+    for left, right in zip(middles, middles[1:]):
+        d.arrow((left + 39, 101), (right - 39, 101))
+        d.arrow((right - 39, 116), (left + 39, 116))
+    d.box(158, 252, 408, 40, "additive score, then softmax", "parameter")
+    query = d.box(24, 254, 96, 36, "query", "query")
+    d.arrow(query.right, (158, 272))
+    d.text(48, 108, "encoder", anchor="start")
+    d.text(48, 168, "outputs\nas keys", anchor="start")
+    d.text(48, 214, "`[B, T_src,`\n`d_model]`", anchor="start", size=15)
+    d.text(48, 306, "decoder state", anchor="start", colour=SOFT)
+    d.text(48, 344, "weights", anchor="start")
+    d.text(48, 424, "the same,\nas values", anchor="start")
+
+    total = d.sign(362, 524)
+    d.arrow(total.bottom, (362, 560))
+    d.cells(351, 566, [[0.29], [0.79], [0.56]], "value", 22, 18)
+    d.text(390, 580, "context of this step", anchor="start")
+    d.text(390, 604, "`[B, 1, d_model]`", anchor="start", size=15)
+    step = d.box(318, 664, 88, 44, "GRU", "parameter")
+    d.arrow((362, 624), step.top)
+    before, word = d.box(184, 669, 76, 34, "chat"), d.box(470, 669, 76, 34, "dort")
+    d.arrow(before.right, step.left)
+    d.arrow(step.right, word.left)
+    d.text(222, 650, "word before", colour=SOFT)
+    d.text(508, 650, "next word", colour=SOFT)
+    d.arrow(step.bottom, (362, 744), (36, 744), (36, 288))
+    d.text(52, 724, "new state: the next query", anchor="start", colour=SOFT)
+    return d

@@ -1,0 +1,123 @@
+"""Lesson 6: rotary positions as clock hands, and where each scheme of positions enters."""
+import math
+
+from tools.drawings.svg import INK, LINE, PAPER, ROLES, SOFT, STROKE, Drawing
+
+
+def hand(d, centre, radius, degrees, role, length=1.0):
+    """A clock's hand, counterclockwise from the right; a query's ends in a circle, a key's in a square."""
+    angle = math.radians(degrees)
+    x, y = centre[0] + length * radius * math.cos(angle), centre[1] - length * radius * math.sin(angle)
+    d.curve([centre, (x, y)], ROLES[role], 3, None if role == "query" else "6 3")
+    if role == "query":
+        d.add("circle", cx=x, cy=y, r=5, fill=ROLES[role])
+    else:
+        d.add("rect", x=x - 5, y=y - 5, width=10, height=10, fill=ROLES[role])
+
+
+def clock(d, centre, radius):
+    d.add("circle", cx=centre[0], cy=centre[1], r=radius, fill="none", stroke=STROKE)
+    d.add("circle", cx=centre[0], cy=centre[1], r=2.5, fill=SOFT)
+
+
+def clock_hands():
+    d = Drawing(760, "Rotary positions as clock hands", (
+        "Above, one query at the positions 0 to 5. Each pair of its columns is the hand of a clock; from position to position "
+        "the hand of the first pair turns far, that of the second less, that of the third hardly. Below, one pair of a query "
+        "and of a key two positions later. When both move on by three positions, both hands turn by the same angle, and the "
+        "angle between them, on which their dot product depends, stays as it was."))
+    d.text(24, 34, "**One query at six positions**: each pair of columns is a hand", anchor="start")
+    for row, (turn, words) in enumerate(((60, "fast"), (20, ""), (6, "slow"))):
+        y = 122 + 76 * row
+        d.text(24, y - (10 if words else 0), f"pair {row}", anchor="start")
+        if words:
+            d.text(24, y + 12, words, anchor="start", colour=SOFT)
+        for position in range(6):
+            clock(d, (134 + 82 * position, y), 29)
+            hand(d, (134 + 82 * position, y), 29, 20 + turn * position, "query", 0.8)
+    for position in range(6):
+        d.text(134 + 82 * position, 74, f"{position}", colour=SOFT)
+    d.text(24, 74, "position", anchor="start", colour=SOFT)
+    d.arrow((24, 336), (576, 336), colour=LINE, head=False)
+
+    d.text(24, 370, "**A query and a key**: only the offset counts", anchor="start")
+    for x, first in ((160, 1), (440, 4)):
+        centre, start, end = (x, 510), 10 + 25 * first, 50 + 25 * (first + 2)
+        clock(d, centre, 84)
+        hand(d, centre, 84, start, "query", 0.86)
+        hand(d, centre, 84, end, "key", 0.86)
+        arc = [(x + 34 * math.cos(math.radians(a)), 510 - 34 * math.sin(math.radians(a))) for a in range(start, end + 1, 3)]
+        d.curve(arc, INK, 2)
+        d.box(x - 122, 624, 116, 34, f"query at {first}", "query")
+        d.box(x + 6, 624, 116, 34, f"key at {first + 2}", "key")
+    d.arrow((264, 510), (336, 510))
+    d.text(300, 486, "both 3\nfurther", 15)
+    d.text(300, 700, "The hands have turned, the angle between them has not.")
+    d.text(300, 726, "The score depends on content and on the signed offset.", colour=SOFT)
+    return d
+
+
+def schemes():
+    d = Drawing(622, "Where each scheme of positions enters", (
+        "Four columns, each from the words x to queries and keys, scores and weights. Sinusoidal positions add a table of sines "
+        "and cosines to x, learned positions add a table of parameters to x. Rotary positions turn the queries and the "
+        "keys. ALiBi adds a bias to the scores, the lower the farther the key."))
+    for y, words in ((92, "words"), (256, "$q$ and $k$"), (404, "scores"), (556, "weights")):
+        d.text(20, y, words, anchor="start")
+    for i, (name, added, scheme) in enumerate((("sinusoidal", "words", sines), ("learned", "words", table),
+                                               ("rotary", None, turns), ("ALiBi", "scores", bias))):
+        column(d, 134 + 124 * i, name, added)
+        scheme(d, 134 + 124 * i)
+    return d
+
+
+SCORES = [[0.6, 0.3, 0.4, 0.2], [0.3, 0.7, 0.2, 0.5], [0.4, 0.2, 0.5, 0.6], [0.2, 0.5, 0.3, 0.4]]
+WEIGHTS = [[0.7, 0.2, 0.1, 0], [0.2, 0.6, 0.1, 0.1], [0.1, 0.1, 0.4, 0.4], [0.05, 0.4, 0.2, 0.35]]
+
+
+def column(d, x, name, added):
+    """What all schemes share: x to q and k, to scores, to weights, around the line x; added: where a sum stands."""
+    d.text(x + 20, 36, f"**{name}**")
+    words = d.box(x - 22, 74, 44, 36, "$x$")
+    sums(d, words.bottom, (x, 216), added == "words")
+    query, key = d.box(x - 44, 240, 38, 32, "$q$", "query"), d.box(x + 6, 240, 38, 32, "$k$", "key")
+    for box in (query, key):
+        d.arrow((x, 216), (box.top[0], 216), box.top)
+        d.arrow(box.bottom, (box.bottom[0], 374))
+    d.cells(x - 30, 376, SCORES, "plain", 15)
+    sums(d, (x, 438), (x, 526), added == "scores")
+    d.arrow((x, 520), (x, 527))
+    d.cells(x - 30, 528, WEIGHTS, "weight", 15)
+
+
+def sums(d, start, end, added):
+    """A line down, with a sum half-way that waits for what comes from the right."""
+    if added:
+        sign = d.sign(start[0], (start[1] + end[1]) / 2)
+        d.arrow((start[0] + 36, sign.y + 12), sign.right)
+        d.arrow(start, sign.top)
+        start = sign.bottom
+    d.arrow(start, end, head=False)
+
+
+def sines(d, x):
+    for row, wave in enumerate((2.2, 1.1, 0.5)):
+        d.curve([(x + 42 + step, 147 + 16 * row - 6 * math.sin(wave * step / 6)) for step in range(0, 41, 2)], INK, 1.6)
+    d.text(x + 62, 204, "sines", colour=SOFT)
+
+
+def table(d, x):
+    d.cells(x + 43, 142, [[0.5, 0.2, 0.7], [0.1, 0.8, 0.3], [0.6, 0.3, 0.4]], "parameter", 14)
+    d.text(x + 64, 204, "table", colour=SOFT)
+
+
+def turns(d, x):
+    for side in (-25, 25):
+        d.add("circle", cx=x + side, cy=318, r=17, fill=PAPER, stroke=INK, stroke_width=1.6)
+        hand(d, (x + side, 318), 17, 50, "query" if side < 0 else "key", 0.62)
+    d.text(x + 64, 318, "turn", colour=SOFT)
+
+
+def bias(d, x):
+    d.cells(x + 38, 461, [[0.0, 0.3, 0.6], [0.3, 0.0, 0.3], [0.6, 0.3, 0.0]], "plain", 14)
+    d.text(x + 57, 520, "bias", colour=SOFT)
