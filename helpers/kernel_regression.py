@@ -1,4 +1,4 @@
-"""Nadaraya-Watson kernel regression: an average of the values, weighted by kernels."""
+"""Nadaraya-Watson kernel regression: an average of the values, weighted by kernels, which are given as logarithms."""
 import math
 from collections.abc import Callable
 
@@ -6,27 +6,29 @@ import torch
 from torch import Tensor, nn
 
 from helpers.hooks import HookPoint
+from helpers.masks import masked_softmax
 
 
 def gaussian(u: Tensor) -> Tensor:
-    """exp(-u^2 / 2): falls smoothly, never quite 0."""
-    return torch.exp(-u**2 / 2)
+    """-u^2 / 2, the logarithm of exp(-u^2 / 2): falls smoothly, and every key keeps some weight."""
+    return -u**2 / 2
 
 
 def boxcar(u: Tensor) -> Tensor:
-    """1 within one width, 0 beyond: an average of the neighbours."""
-    return (u.abs() <= 1).to(u.dtype)
+    """0 within one width, -inf beyond, the logarithm of 1 and 0: the mean of the neighbours."""
+    return (u.abs() <= 1).to(u.dtype).log()
 
 
 def epanechnikov(u: Tensor) -> Tensor:
-    """3/4 (1 - u^2) within one width, 0 beyond (Epanechnikov, 1969)."""
-    return 0.75 * (1 - u**2).clamp(min=0)
+    """The logarithm of 1 - u^2 within one width, -inf beyond (Epanechnikov, 1969)."""
+    near = u.abs() < 1
+    return (1 - (u * near) ** 2).log().masked_fill(~near, -torch.inf)     # no logarithm of 0: its gradient is infinite
 
 
 KERNELS = {"gaussian": gaussian, "boxcar": boxcar, "epanechnikov": epanechnikov}
 
 
-def nadaraya_watson(query: Tensor, key: Tensor, value: Tensor, kernel: Callable = gaussian,
+def nadaraya_watson(query: Tensor, key: Tensor, value: Tensor, log_kernel: Callable = gaussian,
                     width: float = 1.0) -> tuple[Tensor, Tensor]:
     """Average the values, each weighted by how close its key is to the query.
 
@@ -38,9 +40,8 @@ def nadaraya_watson(query: Tensor, key: Tensor, value: Tensor, kernel: Callable 
     """
     check_sizes(query, key, value)
     check_width(width)
-    closeness = kernel((query.unsqueeze(-1) - key) / width)             # [T_q, T_k]
-    total = closeness.sum(-1, keepdim=True)                             # [T_q, 1]
-    weights = closeness / total.masked_fill(total == 0, 1)              # [T_q, T_k]
+    scores = log_kernel((query.unsqueeze(-1) - key) / width)            # [T_q, T_k]
+    weights = masked_softmax(scores, scores > -torch.inf)               # [T_q, T_k]
     return (weights * value).sum(-1), weights
 
 

@@ -28,14 +28,15 @@ def samples(draw):
 @kernels
 def test_kernels_are_symmetric_and_not_negative(kernel):
     u = torch.linspace(0, 4, 401)
-    assert torch.equal(kernel(u), kernel(-u)) and (kernel(u) >= 0).all()
-    assert (kernel(u).diff() <= 0).all() and kernel(u)[0] > 0   # nearer never counts for less
+    K = kernel(u).exp()
+    assert torch.equal(kernel(u), kernel(-u)) and (K >= 0).all()
+    assert (K.diff() <= 0).all() and K[0] == 1                  # nearer never counts for less
 
 
-@pytest.mark.parametrize("kernel, area", [(epanechnikov, 1), (boxcar, 2), (gaussian, math.sqrt(2 * math.pi))])
+@pytest.mark.parametrize("kernel, area", [(epanechnikov, 4 / 3), (boxcar, 2), (gaussian, math.sqrt(2 * math.pi))])
 def test_area_under_each_kernel(kernel, area):
     u = torch.linspace(-10, 10, 200_001, dtype=torch.float64)
-    assert float(torch.trapezoid(kernel(u), u)) == pytest.approx(area, abs=2e-4)
+    assert float(torch.trapezoid(kernel(u).exp(), u)) == pytest.approx(area, abs=2e-4)
 
 
 @kernels
@@ -91,7 +92,12 @@ def test_example_by_hand(kernel, width, output):
     assert float(nadaraya_watson(torch.tensor([2.0]), KEYS, VALUES, kernel, width)[0]) == pytest.approx(output, rel=1e-6)
 
 
-@kernels
+def test_the_gaussian_reaches_the_nearest_key_from_any_distance():
+    output, weights = nadaraya_watson(torch.tensor([-1e4, 1e4]), KEYS, VALUES, width=1e-3)
+    assert output.tolist() == [10, 60] and weights.tolist() == [[1, 0, 0], [0, 0, 1]]
+
+
+@pytest.mark.parametrize("kernel", [boxcar, epanechnikov])
 def test_zero_where_no_key_is_in_reach(kernel):
     query, value = torch.tensor([1000.0, 2.0], requires_grad=True), VALUES.clone().requires_grad_()
     with torch.autograd.set_detect_anomaly(True):
