@@ -18,12 +18,17 @@ const errorOf = (step) => Number((step.unit / 2).toPrecision(1));
 // One tensor of a step, with the tokens at its rows.
 export class TensorPicture {
   constructor(canvas, pass, number) {
-    Object.assign(this, { canvas, pass, number, row: 0, column: 0 });
+    Object.assign(this, { canvas, pass, number, row: 0, column: 0, below: null });     // below: the cell below the pointer
     this.step = pass.content.steps[number];
     [this.heads, this.rows, this.columns] = pass.sizes(this.step);
     this.rowLabels = pass.labels(this.step.rows);
     this.columnLabels = pass.labels(this.step.columns);
-    this.row = pass.followsPosition(this.step) ? Math.min(pass.position, this.rows - 1) : 0;
+    this.follow();
+  }
+
+  // The row of the chosen position is chosen.
+  follow() {
+    if (this.pass.followsPosition(this.step)) this.row = Math.min(this.pass.position, this.rows - 1);
   }
 
   get head() { return clamp(this.pass.model.get("head"), 0, this.heads - 1); }
@@ -53,8 +58,8 @@ export class TensorPicture {
     this.drawFuture(g);
     Object.assign(g, { strokeStyle: FAINT, lineWidth: 1 });
     g.strokeRect(left - 0.5, 0.5, width + 1, height + 1);
-    Object.assign(g, { strokeStyle: FOCUS, lineWidth: 2 });
-    g.strokeRect(left + this.column * this.cellWidth, 1 + this.row * this.cellHeight, this.cellWidth, this.cellHeight);
+    this.drawFrame(g, FOCUS, this.row, this.column);
+    if (this.below) this.drawFrame(g, INK, ...this.below);
     this.drawRowLabels(g);
     this.drawColumnLabels(g);
     Object.assign(g, { font: BOLD, textAlign: "center", fillStyle: INK });
@@ -65,6 +70,11 @@ export class TensorPicture {
     g.rotate(-Math.PI / 2);
     g.fillText(step.axes.at(-2), 0, 0);
     g.restore();
+  }
+
+  drawFrame(g, color, row, column) {
+    Object.assign(g, { strokeStyle: color, lineWidth: 2 });
+    g.strokeRect(this.left + column * this.cellWidth, 1 + row * this.cellHeight, this.cellWidth, this.cellHeight);
   }
 
   drawHidden(g) {
@@ -120,9 +130,10 @@ export class TensorPicture {
     return row >= 0 && row < this.rows && column >= 0 && column < this.columns ? [row, column] : null;
   }
 
-  // The chosen number in words.
+  // A number in words: the one below the pointer, else the chosen one.
   sentence() {
-    const { pass, step, head, row, column, rowLabels, columnLabels } = this, value = pass.value(step, head, row, column);
+    const { pass, step, head, rowLabels, columnLabels } = this, [row, column] = this.below ?? [this.row, this.column];
+    const value = pass.value(step, head, row, column);
     const where = [this.heads > 1 && `head ${head}`,
       rowLabels ? `“${rowLabels[row]}” (row ${row})` : this.rows > 1 && `row ${row}`,
       columnLabels ? `“${columnLabels[column]}”` : `${step.axes.at(-1)} ${column}`];
@@ -136,16 +147,21 @@ const FOCUS_TEXT = "#a83f00";                          // the colour of the fram
 // 1, 2, 4, 8, ...: the first that is at least x.
 const niceStep = (x) => 2 ** Math.max(0, Math.ceil(Math.log2(x)));
 
+// The pointer shows the number below it; a click or an arrow key chooses a cell, which stays.
 function listenTo(canvas, picture, redraw) {
+  const cellOf = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return picture.cellAt(event.clientX - box.left, event.clientY - box.top);
+  };
   const choose = (row, column) => {
     picture.row = clamp(row, 0, picture.rows - 1);
     picture.column = clamp(column, 0, picture.columns - 1);
+    picture.below = null;
     redraw();
   };
-  canvas.addEventListener("pointermove", (event) => {
-    const box = canvas.getBoundingClientRect(), cell = picture.cellAt(event.clientX - box.left, event.clientY - box.top);
-    if (cell) choose(...cell);
-  });
+  canvas.addEventListener("pointermove", (event) => { picture.below = cellOf(event); redraw(); });
+  canvas.addEventListener("pointerleave", () => { picture.below = null; redraw(); });
+  canvas.addEventListener("click", (event) => { const cell = cellOf(event); if (cell) choose(...cell); });
   canvas.addEventListener("keydown", (event) => {
     const move = KEYS_OF_A_TENSOR[event.key];
     if (!move) return;
@@ -210,12 +226,12 @@ export function makeDetail(pass, number, back, open) {
   const readout = element("div", { class: "readout", role: "status", "aria-live": "polite" });
   const picture = new TensorPicture(canvas, pass, number), choice = heads > 1 ? headChoice(pass, heads) : null;
   const box = element("div", { class: "tensor-box" }, canvas);
-  const step_to = (text, to) => {
+  const neighbour = (text, to) => {
     const button = element("button", { type: "button", ...(to < 0 || to > last ? { disabled: "" } : {}) }, text);
     button.addEventListener("click", () => open(to));
     return button;
   };
-  const ends = element("div", { class: "ends" }, step_to("← step before", number - 1), step_to("step after →", number + 1));
+  const ends = element("div", { class: "ends" }, neighbour("← step before", number - 1), neighbour("step after →", number + 1));
   const node = element("div", { class: "detail" }, element("div", { class: "top" }, crumbs(pass, step, back), ends),
     element("h3", {}, element("code", {}, ...breakable(step.name)), element("span", { class: "shape" }, shapeOf(step))),
     step.formula ? formulaOf(step.formula) : "", choice ? choice.box : "", box, readout, legendOf(pass, step), codeOf(pass, step));
@@ -231,5 +247,5 @@ export function makeDetail(pass, number, back, open) {
     event.stopPropagation();
     back(step.name);
   });
-  return { node, draw, canvas };
+  return { node, draw, canvas, follow: () => picture.follow() };
 }

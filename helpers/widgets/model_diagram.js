@@ -17,9 +17,9 @@ export function drawThumb(canvas, pass, number, { width, height } = THUMB) {
   g.imageSmoothingEnabled = false;
   for (let head = 0; head < heads; head++) g.drawImage(pass.tile(number, head), head * (each + gap), 0, each, height);
   if (!pass.followsPosition(step)) return;
-  const line = height / rows, so_far = Math.min(rows, pass.rowsSoFar(step));
+  const line = height / rows, soFar = Math.min(rows, pass.rowsSoFar(step));
   g.fillStyle = "#ffffffcc";
-  g.fillRect(0, so_far * line, width, height - so_far * line);
+  g.fillRect(0, soFar * line, width, height - soFar * line);
   g.fillStyle = FOCUS;
   g.fillRect(0, pass.position * line, 3, line);
   g.fillRect(width - 3, pass.position * line, 3, line);
@@ -163,7 +163,7 @@ export function foldedAtFirst(blocks, folded = new Map()) {
   for (const block of blocks) {
     if (!block.inside.length) continue;
     const later = block.kind === "layer" && !block.name.endsWith("[0]");
-    folded.set(block.name, later || /(_attn|feed_forward)$/.test(block.name));
+    if (block.kind !== "residual") folded.set(block.name, later || /(_attn|feed_forward)$/.test(block.name));
     foldedAtFirst(block.inside, folded);
   }
   return folded;

@@ -61,30 +61,43 @@ function makeTexts(model) {
 function build(model, el, folded) {
   const pass = new Pass(model), answer = makeAnswer(pass), place = element("div", { class: "place" });
   let detail = null, byHand = false, stopped = false;
-  const go = (name, number = -1) => { byHand = true; pass.set("step", number < 0 ? "" : pass.content.steps[number].name); byHand = false; return name; };
-  const open = (number) => go("", number);
-  const back = (name) => { go(name); diagram.focus(name); };
+  function go(name) {
+    byHand = true;
+    pass.set("step", name);
+    byHand = false;
+  }
+  const open = (number) => go(pass.content.steps[number].name);
+  const back = (name) => { go(""); diagram.focus(name); };
   const diagram = new Diagram(pass, folded, open);
   el.replaceChildren(answer.node, place);
-  const redraw = () => { answer.show(); if (detail) detail.draw(); else diagram.drawThumbs(); };
+  function redraw() {
+    answer.show();
+    if (detail) detail.draw(); else diagram.drawThumbs();
+  }
   function change() {
-    const number = pass.opened, height = place.offsetHeight;
-    detail = number < 0 ? null : makeDetail(pass, number, back, open);
+    detail = pass.opened < 0 ? null : makeDetail(pass, pass.opened, back, open);
     place.replaceChildren(detail ? detail.node : diagram.node);
     redraw();
-    if (byHand && detail) detail.canvas.focus({ preventScroll: true });
-    if (byHand && height > place.offsetHeight) el.scrollIntoView({ block: "nearest" });
+    if (!byHand || !detail) return;
+    detail.canvas.focus({ preventScroll: true });
+    if (el.getBoundingClientRect().top < 0) el.scrollIntoView();        // the model was higher than the window
+  }
+  function move() {
+    detail?.follow();
+    redraw();
   }
   const observer = new ResizeObserver(() => { if (!stopped) detail?.draw(); });
   observer.observe(place);
   model.on("change:step", change);
-  model.on("change:position change:head", redraw);
+  model.on("change:position", move);
+  model.on("change:head", redraw);
   change();
   return () => {
     stopped = true;
     observer.disconnect();
     model.off("change:step", change);
-    model.off("change:position change:head", redraw);
+    model.off("change:position", move);
+    model.off("change:head", redraw);
   };
 }
 
