@@ -80,7 +80,8 @@ class MultiHeadAttention(nn.Module):
     def __init__(self, d_model: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
                  d_key: int | None = None, d_value: int | None = None):
         super().__init__()
-        check_heads(d_model, num_heads)
+        if d_model < 1 or num_heads < 1 or d_model % num_heads:
+            raise ValueError(f"d_model={d_model} does not divide into num_heads={num_heads} equal heads")
         self.num_heads, self.dropout = num_heads, nn.Dropout(dropout)
         self.q_proj = nn.Linear(d_model, d_model, bias)
         self.k_proj = nn.Linear(d_key or d_model, d_model, bias)
@@ -149,12 +150,6 @@ def mask_for_heads(mask, q, k):
         raise ValueError(f"the mask has shape {list(mask.shape)}: "
                          "it needs to be [T_q, T_k], [B, 1, T_k] or [B, T_q, T_k]")
     return mask.unsqueeze(1) if mask.dim() == 3 else mask[None, None]
-
-
-def check_heads(d_model, num_heads):
-    """Raise unless d_model splits into equal heads."""
-    if d_model < 1 or num_heads < 1 or d_model % num_heads:
-        raise ValueError(f"d_model={d_model} does not divide into num_heads={num_heads} equal heads")
 
 
 def check_projections(query, key, value, layer):

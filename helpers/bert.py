@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from helpers.masks import all_within, check_tokens, padding_mask
+from helpers.masks import check_indices, check_tokens, padding_mask
 from helpers.positions import LearnedPositions, sinusoids
 from helpers.text import pad
 from helpers.transformer import EncoderLayer, Stack, mean_pool
@@ -61,7 +61,7 @@ class Bert(nn.Module):
     def forward(self, ids: Tensor, lengths: Tensor, segments: Tensor | None = None) -> Tensor:
         segments = torch.zeros_like(ids) if segments is None else segments
         check_tokens(ids, self.embed.tokens.num_embeddings, lengths)
-        check_segments(segments, ids, self.embed.segments.num_embeddings)
+        check_indices("segments", segments, ids.shape, self.embed.segments.num_embeddings)
         mask = padding_mask(lengths, ids.shape[1])                         # [B, 1, T]
         return self.encoder(self.embed(ids, segments), mask)               # [B, T, d_model]
 
@@ -86,7 +86,7 @@ class MaskedLMHead(nn.Module):
         self.output.weight = embedding.weight
 
     def forward(self, x: Tensor, positions: Tensor) -> Tensor:
-        x = x.gather(1, positions.unsqueeze(-1).expand(-1, -1, x.shape[-1]))               # [B, P, d_model]
+        x = x.gather(1, positions.long().unsqueeze(-1).expand(-1, -1, x.shape[-1]))        # [B, P, d_model]
         return self.output(self.norm(F.gelu(self.transform(x))))           # [B, P, vocab_size]
 
 
@@ -107,7 +107,7 @@ class BertForPretraining(nn.Module):
 
     def forward(self, ids: Tensor, lengths: Tensor, segments: Tensor, positions: Tensor):
         x = self.bert(ids, lengths, segments)                              # [B, T, d_model]
-        check_positions(positions, ids)
+        check_indices("positions", positions, [ids.shape[0], "P"], ids.shape[1], "this text has")
         return (self.mlm_head(x, positions) if self.mlm_head else None,
                 self.nsp_head(self.bert.pool(x)) if self.nsp_head else None)
 
@@ -127,13 +127,8 @@ class BertClassifier(nn.Module):
         return self.output(self.dropout(self.bert.pool(self.bert(ids, lengths, segments))))
 
 
-class BertTagger(nn.Module):
-    """Logits for each token: ids, segments [B, T] to [B, T, num_tags]. Source: section 5.3."""
-
-    def __init__(self, bert: Bert, num_tags: int, dropout: float = 0.1):
-        super().__init__()
-        self.bert, self.dropout = bert, nn.Dropout(dropout)
-        self.output = nn.Linear(bert.embed.tokens.embedding_dim, num_tags)
+class BertTagger(BertClassifier):
+    """Logits for each token: ids, segments [B, T] to [B, T, num_classes]. Source: section 5.3."""
 
     def forward(self, ids: Tensor, lengths: Tensor, segments: Tensor | None = None) -> Tensor:
         return self.output(self.dropout(self.bert(ids, lengths, segments)))
@@ -173,24 +168,3 @@ def set_eps(model: nn.Module, eps: float = EPS) -> None:
     for module in model.modules():
         if isinstance(module, nn.LayerNorm):
             module.eps = eps
-
-
-def check_segments(segments, ids, num_segments):
-    """Raise unless there is a segment for each id, an integer from 0 to num_segments - 1."""
-    if segments.shape != ids.shape or segments.dtype not in (torch.int64, torch.int32):
-        raise ValueError(f"segments of shape {list(segments.shape)} and dtype {segments.dtype} for ids of "
-                         f"shape {list(ids.shape)}: they need to be integers of the same shape")
-    if not all_within(segments, 0, num_segments - 1):
-        raise ValueError(f"segments from {int(segments.min())} to {int(segments.max())}: "
-                         f"the table has rows for 0 to {num_segments - 1}")
-
-
-def check_positions(positions, ids):
-    """Raise unless positions are integers [B, P] from 0 to T - 1, for ids [B, T]."""
-    B, T = ids.shape
-    if positions.dim() != 2 or positions.shape[0] != B or positions.dtype != torch.int64:
-        raise ValueError(f"positions of shape {list(positions.shape)} and dtype {positions.dtype} for ids of "
-                         f"shape {[B, T]}: they need to be torch.int64, [{B}, P]")
-    if not all_within(positions, 0, T - 1):
-        raise ValueError(f"positions from {int(positions.min())} to {int(positions.max())}: "
-                         f"this text has 0 to {T - 1}")

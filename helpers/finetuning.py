@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import torch
 import torch.nn.functional as F
-from tokenizers import Tokenizer
+from tokenizers import BertWordPieceTokenizer
 from torch import Tensor, nn
 
 from helpers.bert import best_span
@@ -17,13 +17,13 @@ from helpers.training import to_device
 IGNORE = -100                                                # the tag of a token that no loss and no measure counts
 
 
-def text_examples(tokenizer: Tokenizer, rows) -> list[tuple]:
+def text_examples(tokenizer: BertWordPieceTokenizer, rows) -> list[tuple]:
     """Examples of one text or two, from rows of (text, label) or (text, text, label), the label a class or a number."""
     encoded = tokenizer.encode_batch([row[0] if len(row) == 2 else row[:2] for row in rows])
     return [(found.ids, found.type_ids, row[-1]) for found, row in zip(encoded, rows)]
 
 
-def tag_examples(tokenizer: Tokenizer, rows) -> list[tuple]:
+def tag_examples(tokenizer: BertWordPieceTokenizer, rows) -> list[tuple]:
     """Examples of words with a tag each, from rows of (words, tags): the first piece of a word has its tag, the rest IGNORE."""
     encoded = tokenizer.encode_batch([words for words, _ in rows], is_pretokenized=True)
     return [(found.ids, found.type_ids, first_pieces(found.word_ids, tags)) for found, (_, tags) in zip(encoded, rows)]
@@ -35,7 +35,7 @@ def first_pieces(word_ids: list[int | None], tags: list[int]) -> list[int]:
     return [IGNORE if word is None or word == before else tags[word] for before, word in pairs]
 
 
-def span_examples(tokenizer: Tokenizer, rows) -> list[tuple]:
+def span_examples(tokenizer: BertWordPieceTokenizer, rows) -> list[tuple]:
     """Examples of a question, a passage and the answer in it, from rows of (question, passage, start, end).
 
     start, end: of the answer in characters, as in passage[start:end]. Raises ValueError where no piece lies

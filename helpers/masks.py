@@ -76,17 +76,22 @@ def check_tokens(ids, vocab_size, lengths=None):
 
     Each model calls this once, in its public methods; no layer does.
     """
-    if ids.dim() != 2 or ids.dtype not in (torch.int64, torch.int32):
-        raise ValueError(f"ids of shape {list(ids.shape)} and dtype {ids.dtype}: "
-                         "they need to be integers (torch.int64), [B, T]")
-    if not all_within(ids, 0, vocab_size - 1):
-        raise ValueError(f"ids from {int(ids.min())} to {int(ids.max())}: "
-                         f"the table has rows for 0 to {vocab_size - 1}")
+    check_indices("ids", ids, ["B", "T"], vocab_size)
     if lengths is not None:
         check_lengths(lengths, ids.shape[1])
         if lengths.shape != ids.shape[:1] or not all_within(lengths, 1, ids.shape[1]):
             raise ValueError(f"lengths {lengths.tolist()}: ids, {list(ids.shape)}, "
                              "need one for each row, at least 1")
+
+
+def check_indices(name, x, shape, size, holder="the table has rows for"):
+    """Raise unless x are integers from 0 to size - 1 of a shape, such as [2, "T"], where letters fit any."""
+    fits = x.dim() == len(shape) and all(isinstance(n, str) or n == m for n, m in zip(shape, x.shape))
+    if not fits or x.dtype not in (torch.int64, torch.int32):
+        raise ValueError(f"{name} of shape {list(x.shape)} and dtype {x.dtype}: "
+                         f"they need to be integers (torch.int64), [{', '.join(map(str, shape))}]")
+    if not all_within(x, 0, size - 1):
+        raise ValueError(f"{name} from {int(x.min())} to {int(x.max())}: {holder} 0 to {size - 1}")
 
 
 def all_within(x, low, high):

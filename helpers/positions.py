@@ -61,25 +61,6 @@ class LearnedPositions(nn.Module):
         return x + self.table[offset:offset + T]
 
 
-def look_beside(attention: nn.Module, waves: Tensor) -> None:
-    """Start head 0 of a `MultiHeadAttention` one position to the left, head 1 one position to the right.
-
-    waves: [T, d_head], what the first d_head numbers of its input hold at each position; both heads
-    see these alone. Raises ValueError for fewer than two heads, and for waves of another width.
-    Going one position on is a rotation: Vaswani et al. 2017, section 3.5.
-    """
-    d_head = attention.q_proj.out_features // attention.num_heads
-    if attention.num_heads < 2 or waves.shape[1:] != (d_head,):
-        raise ValueError(f"{attention.num_heads} heads of {d_head} numbers, waves of shape "
-                         f"{list(waves.shape)}: it needs two heads, and waves [T, d_head]")
-    turn = torch.linalg.lstsq(waves[:-1], waves[1:]).solution    # waves[:-1] @ turn = waves[1:]
-    same, both = torch.eye(d_head), slice(2 * d_head)
-    with torch.no_grad():
-        for project, matrices in ((attention.q_proj, [same, same]), (attention.k_proj, [turn.T, turn])):
-            project.weight[both], project.bias[both] = 0, 0
-            project.weight[both, :d_head] = 3 * torch.cat(matrices)                # a clear choice
-
-
 def rotate(x: Tensor, offset: int = 0, base: float = 10_000.0) -> Tensor:
     """Turn each pair of columns of queries or keys, [..., T, d_head], further at each position.
 

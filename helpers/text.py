@@ -1,19 +1,15 @@
 """From text to batches of numbers: tokens, their ids, WordPiece, and padding."""
 import pathlib
 import re
+import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import torch
-from tokenizers import Tokenizer
-from tokenizers.decoders import WordPiece as Joiner
-from tokenizers.models import WordPiece
-from tokenizers.normalizers import BertNormalizer
-from tokenizers.pre_tokenizers import BertPreTokenizer
-from tokenizers.processors import TemplateProcessing
-from tokenizers.trainers import WordPieceTrainer
+from tokenizers import BertWordPieceTokenizer
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 PAD, UNK, BOS, EOS = range(4)
 SPECIAL = ["<pad>", "<unk>", "<bos>", "<eos>"]
@@ -63,27 +59,27 @@ class Vocab:
         return tokens
 
 
-def train_wordpiece(texts: Iterable[str], vocab_size: int = 8000) -> Tokenizer:
+def train_wordpiece(texts: Iterable[str], vocab_size: int = 8000) -> BertWordPieceTokenizer:
     """A tokenizer whose vocabulary is learned from texts, an iterable of strings; BERT_SPECIAL have the ids 0 to 4.
 
+    It writes one text as `[CLS] a [SEP]`, two as `[CLS] a [SEP] b [SEP]`, with segments 0 and 1.
     The same texts give the same vocabulary. The pair of pieces that is joined next is the most frequent one, as `tokenizers` has
     it. Raises ValueError where the letters alone are more than vocab_size. Source: Wu et al. 2016, section 4.1.
     """
-    tokenizer = Tokenizer(WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer, tokenizer.pre_tokenizer = BertNormalizer(lowercase=True), BertPreTokenizer()
-    texts = list(texts)
-    chunks = {chunk for text in texts for chunk in tokenizer.normalizer.normalize_str(text).split()}
+    tokenizer, texts = BertWordPieceTokenizer(), list(texts)
+    chunks = {chunk for text in texts for chunk in tokenizer.normalize(text).split()}
     words = {word for chunk in chunks for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(chunk)}
     # The letters that go on with a word, in order: the trainer would number them by chance, and join by number.
     given = [*BERT_SPECIAL, *sorted({f"##{letter}" for word in words for letter in word[1:]})]
-    tokenizer.train_from_iterator(texts, WordPieceTrainer(vocab_size=vocab_size, special_tokens=given, show_progress=False))
+    tokenizer.train_from_iterator(texts, vocab_size, min_frequency=0, limit_alphabet=sys.maxunicode, special_tokens=given,
+                                  show_progress=False)
     vocabulary = tokenizer.get_vocab()
     if len(vocabulary) > vocab_size:
         raise ValueError(f"vocab_size={vocab_size}: the special tokens and the letters of these texts are {len(vocabulary)}")
-    return from_vocabulary(vocabulary)
+    return BertWordPieceTokenizer(vocabulary)
 
 
-def read_wordpiece(path, lowercase: bool = True, strip_accents: bool | None = None) -> Tokenizer:
+def read_wordpiece(path, lowercase: bool = True, strip_accents: bool | None = None) -> BertWordPieceTokenizer:
     """A tokenizer from a published vocabulary, `vocab.txt`, one token on each line; lowercase=False for a "cased" one.
 
     strip_accents: é as e; as lowercase has it if None. Raises FileNotFoundError where there is none, ValueError where a special
@@ -96,23 +92,10 @@ def read_wordpiece(path, lowercase: bool = True, strip_accents: bool | None = No
         trouble = f"no {', '.join(missing)}" if missing else "a token that is there twice"
         raise ValueError(f"{path}: {trouble}; a vocabulary of BERT has one token on each line, "
                          f"{', '.join(BERT_SPECIAL)} among them")
-    return from_vocabulary({token: i for i, token in enumerate(tokens)}, lowercase, strip_accents)
+    return BertWordPieceTokenizer({token: i for i, token in enumerate(tokens)}, lowercase=lowercase, strip_accents=strip_accents)
 
 
-def from_vocabulary(vocabulary, lowercase=True, strip_accents=None):
-    """A tokenizer that writes one text as `[CLS] a [SEP]`, two as `[CLS] a [SEP] b [SEP]`, with segments 0 and 1."""
-    tokenizer = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))
-    tokenizer.normalizer = BertNormalizer(lowercase=lowercase, strip_accents=strip_accents)
-    tokenizer.pre_tokenizer = BertPreTokenizer()
-    tokenizer.decoder = Joiner()
-    tokenizer.add_special_tokens(BERT_SPECIAL)
-    tokenizer.post_processor = TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[(token, vocabulary[token]) for token in ("[CLS]", "[SEP]")])
-    return tokenizer
-
-
-def save_wordpiece(tokenizer: Tokenizer, path) -> None:
+def save_wordpiece(tokenizer: BertWordPieceTokenizer, path) -> None:
     """Write the vocabulary in the published layout, a token on each line, by id."""
     vocabulary = tokenizer.get_vocab()
     lines = "".join(f"{token}\n" for token in sorted(vocabulary, key=vocabulary.get))
@@ -126,11 +109,8 @@ def pad(sequences: list[list[int]]) -> tuple[Tensor, Tensor]:
     """
     if not sequences:
         raise ValueError("no sequences: a batch needs at least one")
-    lengths = torch.tensor([len(sequence) for sequence in sequences])
-    ids = torch.full((len(sequences), int(lengths.max())), PAD)
-    for row, sequence in zip(ids, sequences):
-        row[:len(sequence)] = torch.tensor(sequence, dtype=torch.long)
-    return ids, lengths
+    rows = [torch.tensor(sequence, dtype=torch.long) for sequence in sequences]
+    return pad_sequence(rows, batch_first=True, padding_value=PAD), torch.tensor(list(map(len, rows)))
 
 
 def batches(pairs, batch_size: int, steps: int, seed: int = 0) -> Iterator[tuple]:

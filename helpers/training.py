@@ -9,17 +9,9 @@ from torch import Tensor, nn
 from helpers.text import PAD
 
 
-class Losses(list):
-    """The losses of a training; validation: what `validate` found, by the number of steps taken."""
-
-    def __init__(self):
-        super().__init__()
-        self.validation = {}
-
-
 def train(model: nn.Module, batches, loss_fn, lr: float = 1e-2, schedule=None,
           clip: float | None = None, accumulate: int = 1, validate=None, every: int = 100,
-          watch=None, optimizer=None) -> Losses:
+          watch=None, optimizer=None) -> list[float]:
     """Take one step of Adam for every batch; return the losses, a list of numbers.
 
     batches: tuples, whose tensors go to the model's device. loss_fn(model, *batch): the loss.
@@ -28,12 +20,12 @@ def train(model: nn.Module, batches, loss_fn, lr: float = 1e-2, schedule=None,
     accumulate: batches a step; the loss is the mean of theirs.
     validate: from the model to a number; called every `every` steps, without dropout.
     watch: called after each step with the steps taken, the loss, and what validate found or None:
-        a `TrainingCurve` of helpers.widgets.
+        a `TrainingCurve` of helpers.widgets, which keeps all of them.
     optimizer: in place of a new Adam. Raises ValueError before a step if the loss is not finite.
     """
     check_whole(accumulate=accumulate, every=every)
     optimizer = optimizer or torch.optim.Adam(model.parameters(), lr=lr, fused=True)
-    device, batches, losses = next(model.parameters()).device, iter(batches), Losses()
+    device, batches, losses = next(model.parameters()).device, iter(batches), []
     model.train()
     try:
         while parts := list(islice(batches, accumulate)):
@@ -51,10 +43,9 @@ def train(model: nn.Module, batches, loss_fn, lr: float = 1e-2, schedule=None,
             if clip:
                 nn.utils.clip_grad_norm_(model.parameters(), clip)
             optimizer.step()
-            if validate and len(losses) % every == 0:
-                losses.validation[len(losses)] = without_training(model, validate)
+            found = without_training(model, validate) if validate and len(losses) % every == 0 else None
             if watch:
-                watch(len(losses), losses[-1], losses.validation.get(len(losses)))
+                watch(len(losses), losses[-1], found)
     finally:
         model.eval()  # also when interrupted, so that the model can be used
     return losses

@@ -33,7 +33,8 @@ class Residual(nn.Module):
 
     def __init__(self, d_model: int, dropout: float = 0.0, norm: str = "pre"):
         super().__init__()
-        check_norm(norm)
+        if norm not in ("pre", "post"):
+            raise ValueError(f'norm={norm!r}: it needs to be "pre" or "post"')
         self.norm, self.dropout = nn.LayerNorm(d_model), nn.Dropout(dropout)
         self.norm_first = norm == "pre"
 
@@ -261,9 +262,3 @@ def embed_next(embed: Embedding, ids: Tensor, cache: KVCache | None):
     if cache:
         cache.length += T
     return embed(ids, before), causal_mask(T, before + T, device=ids.device)
-
-
-def check_norm(norm):
-    """Raise unless norm is one of the two."""
-    if norm not in ("pre", "post"):
-        raise ValueError(f'norm={norm!r}: it needs to be "pre" or "post"')

@@ -24,11 +24,10 @@ def load_couplets(name: str = "made", path=None) -> list[tuple[str, str]]:
     Raises ValueError for another name and for damaged files, FileNotFoundError where they are missing.
     """
     if path is None and name == "made":
-        files = read_files(SHIPPED / "couplets.tsv.xz")
-    elif path is not None or name == "published":
-        files = read_published("couplet", ("in.txt", "out.txt"), path=path, known=KNOWN, advice=ADVICE)
-    else:
+        path = SHIPPED / "couplets.tsv.xz"
+    elif path is None and name != "published":
         raise ValueError(f'no couplets are called {name!r}: choose "made" or "published", or give a path')
+    files = read_published("couplet", ("in.txt", "out.txt"), path=path, known=KNOWN, advice=ADVICE)
     rows = enumerate(parallel(*files), 1) if len(files) == 2 else columns(*files, "first", "second")
     couplets = []
     for number, lines in rows:

@@ -81,8 +81,7 @@ def contents(path: pathlib.Path) -> Iterator[dict[str, Callable[[], bytes]]]:
             yield {file.relative_to(path).as_posix(): functools.partial(read_bytes, file) for file in inside}
         elif path.is_file() and path.suffix == ".zip":
             with zipfile.ZipFile(path) as archive:
-                files = [member.filename for member in archive.infolist() if not member.is_dir()]
-                yield {name: functools.partial(archive.read, name) for name in files}
+                yield {name: functools.partial(archive.read, name) for name in archive.namelist() if not name.endswith("/")}
         elif path.is_file() and ARCHIVE.fullmatch(path.name):
             with tarfile.open(path) as archive:
                 yield {member.name: archive.extractfile(member).read for member in archive if member.isfile()}

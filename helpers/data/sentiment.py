@@ -11,16 +11,14 @@ ADVICE = ("SST-2 is at https://dl.fbaipublicfiles.com/glue/data/SST-2.zip (its l
 LAYOUTS = tuple(("*train*.?sv", other) for other in ("*dev*.?sv", "*val*.?sv", "*test*.?sv"))
 
 
-def load_sentiment(name: str = "sst2", path=None) -> tuple[list, list]:
+def load_sentiment(path=None) -> tuple[list, list]:
     """(train, validation): lists of (sentence, label), as in the files; in SST-2 1 is praise, and 0 blame.
 
-    name: "sst2", read from sst2 in the cache folder (see `read_published`), where you put GLUE's archive.
-    path: in place of a name, a folder or archive with train.tsv and dev.tsv, or CSV, or one table, of which
+    SST-2 is read from sst2 in the cache folder (see `read_published`), where you put GLUE's archive.
+    path: in place of it, a folder or archive with train.tsv and dev.tsv, or CSV, or one table, of which
         a tenth is for validation. Labels in words get numbers in the order of the alphabet.
-    Raises ValueError for another name and for a damaged file, FileNotFoundError where one is not there.
+    Raises ValueError for a damaged file, FileNotFoundError where one is not there.
     """
-    if path is None and name != "sst2":
-        raise ValueError(f'{name!r} is not known here: it needs to be "sst2", or give a path')
     files = read_published("sst2", *LAYOUTS, path=path, known=KNOWN, advice=ADVICE)
     return two_parts(labelled(files)[0])
 

@@ -39,14 +39,13 @@ def load_tagging(n_train: int = 5000, n_test: int = 800, seed: int = 0, path=Non
     if path is not None:
         parts = [read_tags(file) for file in read_files(path, ("*train*", "*test*"))]
         return two_parts(parts, key=lambda pair: " ".join(pair[0]))
-    if min(n_train, n_test) < 0:
-        raise ValueError(f"n_train={n_train}, n_test={n_test}: both need to be 0 or more")
     groups = list(sentences_by_docstring(*LIBRARIES))
     random.Random(seed).shuffle(groups)
     test, train = take(n_test, groups), take(n_train, groups)
-    if len(train) < n_train or len(test) < n_test:
+    if (len(train), len(test)) != (n_train, n_test):
         there = sum(map(len, sentences_by_docstring(*LIBRARIES)))
-        raise ValueError(f"n_train={n_train}, n_test={n_test}: {there:,} sentences are there, and no docstring is divided")
+        raise ValueError(f"n_train={n_train}, n_test={n_test}: both need to be 0 or more, and {there:,} sentences are there; "
+                         "no docstring is divided")
     return train, test
 
 

@@ -1,5 +1,5 @@
 """English sentences and their French: from a small grammar, the published Tatoeba pairs, or one's own."""
-from helpers.data.published import SHIPPED, columns, parallel, read_files, read_published
+from helpers.data.published import SHIPPED, columns, parallel, read_published
 
 KNOWN = ["ca5511a012cdbe2c135160af469f1b5ae1b39d4863e522cca69e05e8cd1ad69d"]       # 163,698 of its 167,130 lines
 URL = "http://d2l-data.s3-accelerate.amazonaws.com/fra-eng.zip"
@@ -21,13 +21,10 @@ def load_translation(name: str = "grammar", path=None) -> list[tuple[str, str]]:
     Raises ValueError for another name and a damaged file, FileNotFoundError without file and network.
     """
     if path is None and name == "grammar":
-        files = read_files(SHIPPED / "translation.tsv.xz")
-    elif path is not None or name == "fra-eng":
-        files = read_published("fra-eng", *LAYOUTS, path=path, known=KNOWN, url=URL, checksum=CHECKSUM)
-    else:
+        path = SHIPPED / "translation.tsv.xz"
+    elif path is None and name != "fra-eng":
         raise ValueError(f'no pairs are called {name!r}: choose "grammar" or "fra-eng", or give a path')
+    files = read_published("fra-eng", *LAYOUTS, path=path, known=KNOWN, url=URL, checksum=CHECKSUM)
     rows = columns(*files, "english en", "french fr") if len(files) == 1 else enumerate(parallel(*files))
     pairs = [tuple(text.translate(PLAIN).strip() for text in pair) for _, pair in rows]
     return [pair for pair in pairs if all(pair)]
-
-

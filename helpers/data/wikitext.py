@@ -17,16 +17,14 @@ SENTENCE_END = re.compile(r"""(?<= [.?!]|[.?!][")]) (?=["'(\[A-Z])""")
 PLAIN_END = re.compile(r"""(?:(?<=[.?!])|(?<=[.?!]["')])) +(?=["'(A-Z])""")      # in text as it is written
 
 
-def load_wikitext(name: str = "wikitext-2", path=None) -> tuple[list, list]:
+def load_wikitext(path=None) -> tuple[list, list]:
     """(train, validation): lists of paragraphs, each a list of two or more sentences (see `read_text`).
 
-    name: "wikitext-2", read from wikitext-2 in the cache folder (see `read_published`), or fetched.
-    path: in place of a name, a folder or archive with wiki.train.tokens and wiki.valid.tokens, or .raw, of
+    WikiText-2 is read from wikitext-2 in the cache folder (see `read_published`), or fetched.
+    path: in place of it, a folder or archive with wiki.train.tokens and wiki.valid.tokens, or .raw, of
         WikiText-2 or 103, or train.txt and valid.txt; or one file, of which a tenth is for validation.
-    Raises ValueError for another name and for a damaged file, FileNotFoundError without file and network.
+    Raises ValueError for a damaged file, FileNotFoundError without file and network.
     """
-    if path is None and name != "wikitext-2":
-        raise ValueError(f'{name!r} is not known here: it needs to be "wikitext-2", or give a path')
     files = read_published("wikitext-2", *LAYOUTS, path=path, known=KNOWN, url=URL, checksum=CHECKSUM)
     return two_parts([paragraphs_of(file) for file in files])
 

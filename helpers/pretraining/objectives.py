@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator
 
 import torch
 import torch.nn.functional as F
-from tokenizers import Tokenizer
+from tokenizers import BertWordPieceTokenizer
 from torch import Tensor, nn
 
 from helpers.text import BERT_SPECIAL, PAD, groups_of_like_length, pad
-from helpers.training import to_device
+from helpers.training import check_whole, to_device
 
 
 def mask_tokens(ids: Tensor, special, mask_id: int, vocab_size: int, share: float = 0.15,
@@ -78,7 +78,7 @@ class SentencePairs:
         raise ValueError(f"no wrong second sentence was found among {len(self.sentences)}: too few of them differ")
 
 
-def sentence_pairs(paragraphs: list[list[str]], tokenizer: Tokenizer) -> SentencePairs:
+def sentence_pairs(paragraphs: list[list[str]], tokenizer: BertWordPieceTokenizer) -> SentencePairs:
     """The pairs of paragraphs, lists of sentences, in ids; errors as in SentencePairs."""
     return SentencePairs([[found.ids for found in tokenizer.encode_batch(sentences, add_special_tokens=False)]
                           for sentences in paragraphs])
@@ -98,7 +98,7 @@ def join(first: list[int], second: list[int], cls: int, sep: int, max_len: int) 
     return [cls, *first, sep, *second, sep], [0] * (len(first) + 2) + [1] * (len(second) + 1)
 
 
-def pretraining_batches(pairs: SentencePairs, tokenizer: Tokenizer, batch_size: int, steps: int, max_len: int = 128,
+def pretraining_batches(pairs: SentencePairs, tokenizer: BertWordPieceTokenizer, batch_size: int, steps: int, max_len: int = 128,
                         seed: int = 0, share: float = 0.15) -> Iterator[tuple[Tensor, ...]]:
     """`steps` batches of (ids, lengths, segments, positions, labels, is_next).
 
@@ -106,8 +106,7 @@ def pretraining_batches(pairs: SentencePairs, tokenizer: Tokenizer, batch_size: 
     of like length stand together; each pass over them draws new pairs, masks `share` of the tokens anew, and
     is shuffled, all from the seed. Raises ValueError for a batch_size below 1.
     """
-    if batch_size < 1:
-        raise ValueError(f"batch_size={batch_size}: it needs to be at least 1")
+    check_whole(batch_size=batch_size)
     cls, sep, mask = map(tokenizer.token_to_id, ("[CLS]", "[SEP]", "[MASK]"))
     special = [tokenizer.token_to_id(token) for token in BERT_SPECIAL]
     vocab_size, generator = tokenizer.get_vocab_size(), torch.Generator().manual_seed(seed)

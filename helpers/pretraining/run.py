@@ -23,7 +23,7 @@ import zlib
 
 import torch
 from safetensors import SafetensorError
-from tokenizers import Tokenizer
+from tokenizers import BertWordPieceTokenizer
 from tqdm.auto import tqdm
 
 from helpers.bert import Bert, BertForPretraining
@@ -58,7 +58,7 @@ class Options:
     bf16: bool = False                                                  # on a GPU
 
 
-def pretrain(train_set: list[list[str]], validation_set: list[list[str]], tokenizer: Tokenizer, out,
+def pretrain(train_set: list[list[str]], validation_set: list[list[str]], tokenizer: BertWordPieceTokenizer, out,
              save_every: int = 500, **options) -> BertForPretraining:
     """Train on paragraphs, validate on others, keep all in the folder `out`; return the model.
 
@@ -202,7 +202,7 @@ def main() -> None:
     out, vocab, vocab_size = map(given.pop, ("out", "vocab", "vocab_size"))
     try:
         if corpus == "wikitext-2" and not text:
-            train_set, validation_set = load_wikitext(corpus)
+            train_set, validation_set = load_wikitext()
         else:
             paragraphs = read_text(text) if text else load_paragraphs(also)
             train_set, validation_set = (paragraphs, read_text(validation)) if validation else hold_out(paragraphs)

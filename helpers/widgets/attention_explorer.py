@@ -1,6 +1,5 @@
 """`AttentionExplorer`: attention weights to move through by slider, keyboard or pointer, without a kernel."""
 import math
-import pathlib
 from collections.abc import Callable, Sequence
 
 import anywidget
@@ -9,10 +8,9 @@ import traitlets
 
 from helpers import plots
 from helpers.plots import Picture, Values, as_numpy, beside, broadcast_mask
-from helpers.widgets.bundle import bundle
+from helpers.widgets.bundle import HERE, bundle
 from helpers.widgets.controls import describe
 
-HERE = pathlib.Path(__file__).parent
 AXES = {0: [], 1: ["head"], 2: ["layer", "head"], 3: ["step", "layer", "head"]}
 
 

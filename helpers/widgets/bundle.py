@@ -4,7 +4,6 @@ import re
 
 HERE = pathlib.Path(__file__).parent
 IMPORT = re.compile(r'^import [^;]*? from "\./(.+?)";\n', flags=re.M)
-EXPORT = re.compile(r"^export (?!default)", flags=re.M)
 
 
 def bundle(name: str) -> str:
@@ -12,13 +11,14 @@ def bundle(name: str) -> str:
 
     The files share one scope then, so no two of them may define the same name.
     """
-    files = []
+    texts = {}
 
     def add(file):
-        if file not in files:
-            for needed in IMPORT.findall((HERE / file).read_text(encoding="utf-8")):
+        text = (HERE / file).read_text(encoding="utf-8")
+        for needed in IMPORT.findall(text):
+            if needed not in texts:
                 add(needed)
-            files.append(file)
+        texts[file] = re.sub(r"^export (?!default)", "", IMPORT.sub("", text), flags=re.M)
 
     add(name)
-    return "\n".join(EXPORT.sub("", IMPORT.sub("", (HERE / file).read_text(encoding="utf-8"))) for file in files)
+    return "\n".join(texts.values())

@@ -1,5 +1,4 @@
 """`ModelExplorer`: a model as nested blocks, with the tensor that left each of them in one pass; needs no kernel."""
-import pathlib
 from collections.abc import Callable, Sequence
 
 import anywidget
@@ -9,11 +8,10 @@ from torch import nn
 
 from helpers import plots
 from helpers.plots import Picture, beside
-from helpers.widgets.bundle import bundle
+from helpers.widgets.bundle import HERE, bundle
 from helpers.widgets.controls import describe
 from helpers.widgets.model_steps import Steps
 
-HERE = pathlib.Path(__file__).parent
 MOST_MAPS = 17                                               # of a static picture, beside the bars
 LEVELS, HIDDEN = 254, 255                                    # of 8 bits: the steps of a tensor's scale, and "hidden by the mask"
 

@@ -185,7 +185,7 @@ def test_a_wrapped_bert_keeps_its_eps(wrap):
 @pytest.mark.parametrize(("positions", "message"), [
     ([[0, 3], [1, 1]], "positions from 0 to 3: this text has 0 to 2"),
     ([[0, -1], [1, 1]], "positions from -1 to 1: this text has 0 to 2"),
-    ([[0, 1]], r"positions of shape \[1, 2\] .* they need to be torch.int64, \[2, P\]"),
+    ([[0, 1]], r"positions of shape \[1, 2\] .* they need to be integers \(torch.int64\), \[2, P\]"),
     ([[0], [1], [2]], r"positions of shape \[3, 1\]"),
     ([0, 1], r"positions of shape \[2\]"),
     ([[0.0, 1.0], [1.0, 1.0]], "dtype torch.float32"),

@@ -126,11 +126,11 @@ def test_half_precision_is_read_into_float32(folder, published, dtype):
     (lambda t: t.update({"cls.predictions.decoder.bias": torch.zeros(101)}), "decoder.bias differs from cls.predictions.bias"),
     (lambda t: t.update({"bert.embeddings.LayerNorm.gamma": torch.ones(24)}), "bert.embeddings.LayerNorm.weight is there twice"),
     (lambda t: t.update({"embeddings.word_embeddings.weight": torch.ones(101, 24)}), f"{WORDS} is there twice"),
-    (lambda t: t.update({"bert.pooler.dense.weight": torch.zeros(24, 24, dtype=torch.int8)}), "pooler.dense.weight is torch.int8"),
+    (lambda t: t.update({"bert.pooler.dense.weight": torch.zeros(24, 24, dtype=torch.int8)}), r"weight \(is torch.int8"),
     (lambda t: t.update({"bert.pooler.dense.weight": torch.zeros(24, 24).to(torch.float8_e5m2)}), "is torch.float8_e5m2"),
     (lambda t: t.update({"bert.pooler.dense.bias": torch.full((24,), 1e300, dtype=torch.float64)}),
      "Too large.*: bert.pooler.dense.bias"),
-    (lambda t: t.update({"bert.pooler.dense.bias": torch.full((24,), torch.inf)}), "not finite: bert.pooler.dense.bias"),
+    (lambda t: t.update({"bert.pooler.dense.bias": torch.full((24,), torch.inf)}), "cannot be used. Not finite: bert"),
 ])
 def test_weights_that_do_not_fit_are_named(folder, published, change, words):
     tensors = {name: tensor.clone() for name, tensor in published[0].items()}
@@ -161,7 +161,7 @@ def test_a_damaged_file_is_refused(folder, damage):
     ({"add_cross_attention": True}, "add_cross_attention is True"),
     ({"tie_word_embeddings": False}, "tie_word_embeddings is False"),
     ({"hidden_act": "relu", "is_decoder": True}, "hidden_act is 'relu', .*; is_decoder is True"),
-    ({"hidden_size": None}, "hidden_size is None, but needs to be a whole number from 1 on"),
+    ({"hidden_size": None}, "hidden_size is None, but 24 in model.safetensors$"),
     ({"vocab_size": "101"}, "vocab_size is '101'"), ({"num_hidden_layers": 0}, "num_hidden_layers is 0"),
     ({"num_attention_heads": 2.0}, "num_attention_heads is 2.0"), ({"type_vocab_size": True}, "type_vocab_size is True"),
     ({"num_attention_heads": 5}, "d_model=24 does not divide into num_heads=5"),
@@ -311,7 +311,7 @@ def test_half_the_bytes(tmp_path, tokenizer):
         assert torch.equal(ours.half().float(), read)
     model.bert.pooler.weight.data[0, 0] = 1e6
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    with pytest.raises(ValueError, match="not finite: bert.pooler.dense.weight"):
+    with pytest.raises(ValueError, match="model.safetensors cannot be written. Not finite: bert.pooler.dense.weight"):
         save_bert(model, tmp_path, tokenizer, dtype=torch.float16)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from helpers.data.dates import load_dates
-from helpers.pretrained.dates import attention_over, date_model, encode, read_date
+from helpers.pretrained.dates import date_model, encode, read_date
 from helpers.pretrained.weights import read_record
 
 
@@ -18,8 +18,7 @@ def model():
     ("MONDAY, 5 FEBRUARY 1968", "1968-02-05"), ("05-Mar-24", "2024-03-05"), ("2030-01-31", "2030-01-31"),
 ])
 def test_it_reads_dates(model, text, iso):
-    answer, probability = read_date(model, text)
-    assert answer == iso and 0.9 < probability <= 1
+    assert read_date(model, text)[0] == iso
 
 
 def test_it_is_as_good_as_its_record_says(model):
@@ -31,8 +30,8 @@ def test_it_is_as_good_as_its_record_says(model):
 
 @pytest.mark.parametrize("text", ["x", "tomorrow", "30 novembre 1997", "明天", "Привет", "!?#", "1" * 40, "\u202e 3 may 2001"])
 def test_it_answers_whatever_is_typed(model, text):
-    answer, probability = read_date(model, text)
-    assert set(answer) <= set("0123456789-") and len(answer) <= 12 and 0 <= probability <= 1
+    answer, weights = read_date(model, text)
+    assert set(answer) <= set("0123456789-") and weights.shape[1] == len(answer) <= 12
 
 
 @pytest.mark.parametrize(("text", "count"), [("", 0), ("  \n\t", 0), ("a" * 41, 41), ("monday " * 1000, 6999)])
@@ -42,7 +41,7 @@ def test_what_is_no_line_is_refused_in_words(text, count):
 
 
 def test_where_it_looked_is_a_row_for_each_character_of_the_answer(model):
-    answer, weights = attention_over(model, "20 july 2009")
+    answer, weights = read_date(model, "20 july 2009")
     assert weights.shape == (4, 10, 12) and len(answer) == 10
     assert torch.allclose(weights.sum(-1), torch.ones(4, 10), atol=1e-5)
     year = weights[:, :4, 8:].sum(-1).mean()

@@ -4,17 +4,18 @@ import random
 
 import pytest
 import torch
+from tokenizers import BertWordPieceTokenizer
 from torch import nn
 
 from helpers import finetuning as ft
 from helpers.bert import Bert, BertClassifier, BertTagger
-from helpers.text import BERT_SPECIAL, from_vocabulary
+from helpers.text import BERT_SPECIAL
 from helpers.training import train
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 WORDS = ["lock", "##lock", "##ed", "un", "the", "door", "size", "is", ",", "."]
 PIECES = [*BERT_SPECIAL, *LETTERS, *("##" + letter for letter in LETTERS), *WORDS]
-TOKENIZER = from_vocabulary({piece: i for i, piece in enumerate(PIECES)})
+TOKENIZER = BertWordPieceTokenizer({piece: i for i, piece in enumerate(PIECES)})
 
 
 class Said(nn.Module):

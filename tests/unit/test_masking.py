@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import BertWordPieceTokenizer
 from torch.testing import assert_close
 
 from helpers.bert import Bert, BertForPretraining
@@ -21,7 +22,7 @@ from helpers.pretraining.objectives import (
     pretraining_loss,
     unigram_loss,
 )
-from helpers.text import BERT_SPECIAL, PAD, from_vocabulary, pad
+from helpers.text import BERT_SPECIAL, PAD, pad
 
 SPECIALS, MASK, VOCAB = range(5), 4, 60
 WORDS = [f"w{i}" for i in range(VOCAB - 5)]
@@ -30,7 +31,7 @@ quick = settings(max_examples=60, deadline=None, derandomize=True)
 
 @pytest.fixture(scope="module")
 def tokenizer():
-    return from_vocabulary({token: i for i, token in enumerate([*BERT_SPECIAL, *WORDS])})
+    return BertWordPieceTokenizer({token: i for i, token in enumerate([*BERT_SPECIAL, *WORDS])})
 
 
 def seeded(seed):

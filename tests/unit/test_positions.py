@@ -5,9 +5,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from helpers.attention import MultiHeadAttention
-from helpers.hooks import record
-from helpers.positions import LearnedPositions, SinusoidalPositions, alibi_bias, look_beside, rotate, sinusoids
+from helpers.positions import LearnedPositions, SinusoidalPositions, alibi_bias, rotate, sinusoids
 
 X = torch.randn(2, 7, 6, generator=torch.Generator().manual_seed(0))
 
@@ -94,21 +92,3 @@ def test_alibi_equals_a_slow_loop(T_q, T_k):
 def test_what_does_not_fit_is_refused(act, message):
     with pytest.raises(ValueError, match=message):
         act()
-
-
-@pytest.mark.parametrize("base", [20.0, 10_000.0])
-def test_two_heads_can_begin_beside_each_position(base):
-    attention, x = MultiHeadAttention(64, 4), sinusoids(12, 64, base=base)[None]
-    before = attention.q_proj.weight[32:].clone()
-    look_beside(attention, sinusoids(512, 64, base=base)[:, :16])
-    with record(attention) as seen, torch.no_grad():
-        attention(10 * x, 10 * x, 10 * x)
-    left, right = next(iter(seen.values()))[0][0, :2]
-    assert left.argmax(-1)[1:].tolist() == list(range(11)) and right.argmax(-1)[:-1].tolist() == list(range(1, 12))
-    assert torch.equal(attention.q_proj.weight[32:], before)                     # the other heads stay as they were
-
-
-@pytest.mark.parametrize(("heads", "waves"), [(1, (512, 64)), (4, (512, 15)), (4, (512,))])
-def test_heads_beside_each_position_need_two_heads_and_their_waves(heads, waves):
-    with pytest.raises(ValueError, match=f"{heads} heads of {64 // heads} numbers, waves"):
-        look_beside(MultiHeadAttention(64, heads), torch.randn(waves))

@@ -243,7 +243,7 @@ def too_short(tensors, metadata):
 
 @pytest.mark.parametrize(("change", "words"), [
     (lambda tensors, metadata: tensors["nsp_head.bias"].mul_(2), "is damaged: its numbers are not the ones that were saved"),
-    (not_a_number, "checkpoint.safetensors: not finite: nsp_head.bias"),
+    (not_a_number, "checkpoint.safetensors cannot be used. Not finite: nsp_head.bias"),
     (too_short, r"is damaged. Of another shape: nsp_head.bias \(is \[1\], needs \[2\]\)"),
     (lambda tensors, metadata: (tensors.pop("nsp_head.bias"), metadata.pop("checksum")), "is damaged. Missing: nsp_head.bias"),
     (without("seconds"), "is damaged, or no checkpoint: it does not say seconds"),
@@ -411,7 +411,7 @@ def test_the_command_says_what_is_wrong(tmp_path, monkeypatch):
         command(monkeypatch, *small(tmp_path / "file", 2))
     with pytest.raises(SystemExit, match="no.txt"):
         command(monkeypatch, "--out", tmp_path / "out", "--vocab", tmp_path / "no.txt")
-    monkeypatch.setattr(script, "load_wikitext", lambda name: fail(FileNotFoundError(f"no network for {name}")))
+    monkeypatch.setattr(script, "load_wikitext", lambda: fail(FileNotFoundError("no network for wikitext-2")))
     with pytest.raises(SystemExit, match="no network for wikitext-2"):
         command(monkeypatch, "--out", tmp_path / "out", "--corpus", "wikitext-2")
     assert not (tmp_path / "out").exists()

@@ -12,7 +12,7 @@ SST2 = "sentence\tlabel\nit is good, really \t1\n\"bad\"\t0\nit is good\t1\n"
 
 def test_sst2_has_its_published_numbers(published, capsys):
     published("sst2/train.tsv")
-    train, dev = load_sentiment("sst2")
+    train, dev = load_sentiment()
     assert [len(train), len(dev)] == [60_614, 6_735]
     assert collections.Counter(label for _, label in train) == {1: 33_828, 0: 26_786}
     assert dev[0] == ("the expressive power of the camera", 1)
@@ -75,8 +75,3 @@ def test_a_file_that_is_not_there_is_asked_for(tmp_path, monkeypatch):
     (tmp_path / "train.tsv").write_text(SST2)
     with pytest.raises(FileNotFoundError, match=r"holds train.tsv, where \*train.* and \*dev.*, or .* is needed"):
         load_sentiment(path=tmp_path)
-
-
-def test_another_set_is_refused():
-    with pytest.raises(ValueError, match="'imdb' is not known here: it needs to be \"sst2\", or give a path"):
-        load_sentiment("imdb")

@@ -119,7 +119,7 @@ def test_the_seed_decides_what_is_drawn(library):
     texts = [f"It draws the ``shape`` of number {n}." for n in range(50)] + ["It DRAWS the ``Shape`` of number 7."]
     library("".join(f'"""{text}\n"""\n' for text in texts))
     assert load_tagging(20, 5, seed=1) == load_tagging(20, 5, seed=1) != load_tagging(20, 5, seed=2)
-    with pytest.raises(ValueError, match="n_train=50, n_test=1: 50 sentences are there"):
+    with pytest.raises(ValueError, match="n_train=50, n_test=1: .* 50 sentences are there"):
         load_tagging(50, 1)
 
 

@@ -118,8 +118,3 @@ def test_without_file_and_network_the_error_says_what_to_do(tmp_path, monkeypatc
     monkeypatch.setenv("ATTENTION_COURSE_CACHE", str(tmp_path))
     with pytest.raises(FileNotFoundError, match=r"wikitext-2-v1.zip is not there.*A copy can be put there"):
         load_wikitext()
-
-
-def test_another_set_is_refused():
-    with pytest.raises(ValueError, match="'wikitext-103' is not known here: it needs to be \"wikitext-2\", or give a path"):
-        load_wikitext("wikitext-103")

@@ -6,8 +6,9 @@ import sys
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tokenizers import BertWordPieceTokenizer
 
-from helpers.text import BERT_SPECIAL, from_vocabulary, read_wordpiece, save_wordpiece, train_wordpiece
+from helpers.text import BERT_SPECIAL, read_wordpiece, save_wordpiece, train_wordpiece
 from reference import transformers
 from tests.notebooks import ROOT
 
@@ -68,7 +69,7 @@ def pieces(tokenizer, text):
 def test_the_longest_piece_first():
     """The example of the paper's code: "unaffable" is un ##aff ##able."""
     tokens = [*BERT_SPECIAL, "un", "##aff", "##able", "##a", "runn", "##ing", "want"]
-    tokenizer = from_vocabulary({token: i for i, token in enumerate(tokens)})
+    tokenizer = BertWordPieceTokenizer({token: i for i, token in enumerate(tokens)})
     assert pieces(tokenizer, "UNaffable running wants") == ["un", "##aff", "##able", "runn", "##ing", "[UNK]"]
     encoded = tokenizer.encode("want", "unaffable want")
     assert encoded.tokens == ["[CLS]", "want", "[SEP]", "un", "##aff", "##able", "want", "[SEP]"]
