@@ -205,11 +205,12 @@ def tensors(maps: Mapping[str, Values], bars: Mapping[str, float], question: str
     for ax in grid.flat[len(maps) + bool(bars):]:
         ax.set_visible(False)
     for ax, (name, values) in zip(grid.flat, maps.items()):
-        values = as_numpy(values)
-        draw_map(ax, values, vmax=float(np.nanmax(np.abs(values))) or 1.0, signed=np.nanmin(values) < 0, numbers=False,
-                 names=("", ""))
+        values, hidden = visible(values, None)
+        top, signed = float(np.nanmax(np.abs(values))) or 1.0, np.nanmin(values) < 0
         ax.set(xticks=[], yticks=[])
-        ax.set_title(re.sub(r"\.(\w+)$", r"\n.\1", name), fontsize=9)
+        ax.imshow(values, SIGNED if signed else WEIGHTS, vmin=-top if signed else 0, vmax=top, aspect="auto")
+        ax.add_collection(LineCollection(strokes_through(hidden), colors=STROKE, linewidths=1), autolim=False)
+        ax.set_title(re.sub(r"\.(\w+)$", r"\n.\1", name) if len(name) > 24 else name, fontsize=9)
     if bars:
         draw_bars(grid.flat[len(maps)], list(bars.values()), list(bars), question)
         grid.flat[len(maps)].set(xlabel="probability", ylabel="")

@@ -12,7 +12,7 @@ from helpers.widgets.bundle import HERE, bundle
 from helpers.widgets.controls import describe
 from helpers.widgets.model_steps import Steps
 
-MOST_MAPS = 17                                               # of a static picture, beside the bars
+MOST_MAPS = 13                                               # of a static picture, before the last one and the bars
 LEVELS, HIDDEN = 254, 255                                    # of 8 bits: the steps of a tensor's scale, and "hidden by the mask"
 
 
@@ -109,7 +109,8 @@ class ModelExplorer(anywidget.AnyWidget):
         if not self.step:
             shown = {block["step"] for block in self.content["blocks"]}
             shown |= {i for i, step in enumerate(steps) if step["name"].endswith(("attention_weights", "]"))}
-            maps = {steps[i]["name"]: self.map_of(i) for i in sorted(shown)[:MOST_MAPS]}
+            first, rest = sorted(shown)[:MOST_MAPS], sorted(shown)[MOST_MAPS:]
+            maps = {steps[i]["name"]: self.map_of(i) for i in first + rest[-1:]}
             bars = dict(likeliest[self.position]) if likeliest else {}
             return plots.tensors(maps, bars, self.row_name(), f"{self.content['name']}: what left its parts in one pass.")
         number = list(self.values).index(self.step)
