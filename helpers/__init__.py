@@ -1,7 +1,7 @@
 """What the lessons share. The subject is in flat modules, which import only those above them.
 
 masks               padding and causal masks, the masked softmax; checks of ids and lengths
-hooks               record and change attention weights; what each head looks at
+hooks               record and change attention weights; what each does for the answer, and each head looks at
 kernel_regression   Nadaraya-Watson regression and its kernels
 attention           dot-product, bilinear and additive scores; multi-head attention
 positions           sinusoidal, learned, rotary (RoPE), ALiBi

@@ -1,11 +1,14 @@
 """Read or change the attention weights of a model while it runs, and score what its heads look at."""
 import inspect
 import math
+import re
+from collections import Counter
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 KINDS = ["previous", "next", "same", "[SEP]"]           # what `head_names` looks for first
@@ -50,11 +53,7 @@ def record(model: nn.Module, change: Callable | None = None):
     Inside the block, attention forms its weights instead of using a fused kernel, and a compiled model runs
     uncompiled. Raises ValueError if the model has no such hook point.
     """
-    points = {path: module for path, module in model.named_modules()
-              if path.split(".")[-1] == "attention_weights"}
-    if not points:
-        raise ValueError(f"nothing to record: {type(model).__name__} has no submodule named attention_weights")
-    seen = {}
+    points, seen = hook_points(model), {}
 
     def hook_for(path):
         def hook(point, inputs, weights):
@@ -65,8 +64,7 @@ def record(model: nn.Module, change: Callable | None = None):
         return hook
 
     before = [getattr(point, "used", False) for point in points.values()]
-    handles = [point.register_forward_hook(hook_for(path.replace("_orig_mod.", "")))     # as if not compiled
-               for path, point in points.items()]
+    handles = [point.register_forward_hook(hook_for(path)) for path, point in points.items()]
     try:
         with torch.compiler.set_stance("force_eager"):
             yield seen
@@ -75,6 +73,257 @@ def record(model: nn.Module, change: Callable | None = None):
             handle.remove()
         for point, used in zip(points.values(), before):
             point.used = used
+
+
+def hook_points(model: nn.Module) -> dict[str, nn.Module]:
+    """The hook points of a model by their paths, which are those of the uncompiled model.
+
+    Raises ValueError if there is none.
+    """
+    points = {path.replace("_orig_mod.", ""): module for path, module in model.named_modules()
+              if path.split(".")[-1] == "attention_weights"}
+    if not points:
+        raise ValueError(f"nothing to record: {type(model).__name__} has no submodule named attention_weights")
+    return points
+
+
+@torch.no_grad()
+def effects(model: nn.Module, inputs, answer, how: str = "cut", where: str = "",
+            batch_size: int = 256) -> Tensor:
+    """What each attention weight does for an answer: [layer, head, T_q, T_k].
+
+    Each number is the change of the answer's log-probability when one weight alone is changed, as `how` says:
+        "cut": set to 0, and the row divided by its sum; zeros where the row had nothing else
+        "zero": set to 0, the rest of the row as it was
+        "mean": set to the mean of its row, 1 / (number of keys that the query may look at), the rest as it was
+    Cells that the mask hides are NaN: those whose weight is 0 in every layer and head.
+
+    inputs: what the model is called with, a tensor or a tuple, as a batch of one. The batch is repeated, and each of
+        its batch_size rows has another weight changed.
+    answer: (position, token) where the logits are [B, T, vocab_size], a class where they are [B, num_classes], or a
+        function from the model's output to the log-probabilities [B].
+    where: a regular expression found in the paths of the hook points to take, as in `weights_chosen`.
+    Raises ValueError for a model in training mode, a batch that is not of one, and a `how`, `where` or answer that
+    does not fit.
+    """
+    inputs = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
+    check_effects(model, inputs, how)
+    paths = weights_chosen(model, where)
+    with record(model) as seen:
+        before = log_probability(model(*inputs), answer)                   # [1]
+    maps = whole_maps(seen, paths)                                         # [layer, head, T_q, T_k]
+    changes = torch.full_like(maps, torch.nan)
+    cells = visible(maps).expand(maps.shape[1:]).nonzero()                 # [N, 3]: head, query, key
+    for path, of_layer in zip(paths, changes):
+        for some in cells.split(batch_size):
+            repeated = [x.expand(len(some), *x.shape[1:]) if isinstance(x, Tensor) else x for x in inputs]
+            with record(model, one_for_each_row(path, some, how)):
+                output = model(*repeated)
+            of_layer[some.unbind(1)] = log_probability(output, answer) - before
+    return changes
+
+
+def what_if(model: nn.Module, run: Callable, where: str = "") -> Callable:
+    """A function f(changes) -> (answer, weights): what `run()` answers with some attention weights changed.
+
+        f = what_if(model, lambda: answer_to(text), where="cross_attn")
+        answer, weights = f([{"kind": "cut", "index": [0, 3], "query": 5, "key": 9}])
+
+    run: without arguments; it calls the model, each token once: in one pass, or one after the other with a cache. It returns
+        any answer, or a tuple of three, (answer, query_tokens, key_tokens): f then returns (answer, weights, *both).
+    where: as in `weights_chosen`.
+    changes: each a dictionary, applied in turn, to every row of the batch:
+        "kind": "cut" sets one weight to 0 and divides the row by its sum (zeros where it had nothing else);
+            "force" puts the row's whole weight on one key; "off" sets all weights of the head to 0
+        "index": [layer, head], or [head] where there is one layer
+        "query", "key": the cell, not for "off"; queries are counted over all calls of a run
+    weights: [layer, head, T_q, T_k], as changed, of the first row of the batch. The rows of several calls stand one below
+        the other. NaN are cells that the mask hides, and keys that were not there yet when the row was computed.
+    Raises ValueError for a model in training mode and for what `where` finds; f does for a change that does not fit,
+    such as a cell that its row may not look at, and for a run that does not call the model.
+    """
+    check_evaluating(model)
+    paths = weights_chosen(model, where)
+
+    @torch.no_grad()
+    def f(changes=()):
+        places = [place_of(change, len(paths)) for change in changes]
+        with record(model) as before, record(model, change_at(paths, places)) as after:
+            found = run()
+        if not set(paths) <= set(before):
+            raise ValueError(f"run() did not call {paths[0]} of the {type(model).__name__}: there are no weights to show")
+        maps = whole_maps(before, paths)                                   # [layer, head, T_q, T_k]
+        check_queries(places, maps.shape[2])
+        answer, *tokens = found if isinstance(found, tuple) and len(found) == 3 else (found,)
+        return answer, whole_maps(after, paths).masked_fill(~visible(maps), torch.nan), *tokens
+
+    return f
+
+
+def weights_chosen(model: nn.Module, where: str = "") -> list[str]:
+    """The paths of the hook points in which the regular expression `where` is found, one for each layer.
+
+    "cross_attn", "encoder" and "decoder.*self_attn" choose among those of a `Transformer`; the other models have one kind.
+    Raises ValueError unless all are of one kind, that is, differ in the number of the layer alone.
+    """
+    paths = [path for path in hook_points(model) if re.search(where, path)]
+    if len(kinds(paths)) != 1:
+        raise ValueError(f"where={where!r} finds {kinds(paths) or 'nothing'}: it needs to choose one kind of "
+                         f"{kinds(hook_points(model))}, by a regular expression such as 'decoder.*self_attn'")
+    return paths
+
+
+def kinds(paths):
+    """The paths with N for each number, each once."""
+    return sorted({re.sub(r"\d+", "N", path) for path in paths})
+
+
+def whole_maps(seen, paths):
+    """What was recorded for the first row of the batch, all calls one below the other: float32 [layer, head, T_q, T_k], else 0."""
+    def whole(calls):
+        T_k = max(weights.shape[-1] for weights in calls)
+        return torch.cat([F.pad(heads(weights)[0], (0, T_k - weights.shape[-1])) for weights in calls], -2)
+
+    return torch.stack([whole(seen[path]) for path in paths]).float()
+
+
+def heads(weights):
+    """Weights [B, head, T_q, T_k]; attention without heads has one."""
+    return weights.reshape(len(weights), -1, *weights.shape[-2:])
+
+
+def visible(maps):
+    """Where any weight of any layer and head is not 0: maps [layer, head, T_q, T_k] to boolean [T_q, T_k]."""
+    return (maps > 0).flatten(0, 1).any(0)
+
+
+def changed_rows(rows, keys, how):
+    """Rows of weights [N, T_k], each changed at its own key: keys [N]."""
+    at = torch.arange(rows.shape[-1], device=rows.device) == keys.unsqueeze(-1)            # [N, T_k]
+    if how == "force":
+        return at.to(rows)
+    if how == "mean":
+        return torch.where(at, rows.sum(-1, keepdim=True) / (rows > 0).sum(-1, keepdim=True), rows)
+    rest = rows.masked_fill(at, 0.0)
+    return rest if how == "zero" else F.normalize(rest, p=1, dim=-1, eps=torch.finfo(rest.dtype).tiny)
+
+
+def editing(paths, edit):
+    """A `change` for `record` that calls edit(layer, weights [B, head, T_q, T_k], first query) to change them in place."""
+    passed = Counter()                                                     # queries so far, by path
+
+    def change(path, weights):
+        if path not in paths:
+            return None
+        edited = heads(weights).clone()
+        edit(paths.index(path), edited, passed[path])
+        passed[path] += edited.shape[2]
+        return edited.view_as(weights)
+
+    return change
+
+
+def one_for_each_row(path, cells, how):
+    """A `change` for `record`: row b of the batch has its own cell changed, cells[b] = (head, query, key)."""
+    head, query, key = cells.unbind(1)
+
+    def edit(layer, weights, first):
+        b = ((first <= query) & (query < first + weights.shape[2])).nonzero().squeeze(1)
+        at = b, head[b], query[b] - first
+        weights[at] = changed_rows(weights[at], key[b], how)
+
+    return editing([path], edit)
+
+
+def change_at(paths, places):
+    """A `change` for `record`: places (kind, layer, head, query, key), each in every row of the batch."""
+    def edit(layer, weights, first):
+        B, num_heads, T_q, T_k = weights.shape
+        seen = visible(weights[:1])                                        # [T_q, T_k], before any change
+        for kind, at_layer, head, query, key in places:
+            if at_layer != layer:
+                continue
+            if not 0 <= head < num_heads:
+                raise ValueError(f"head {head}: layer {layer} has heads 0 to {num_heads - 1}")
+            if kind == "off":
+                weights[:, head] = 0.0
+            elif first <= query < first + T_q:
+                if not 0 <= key < T_k or not seen[query - first, key]:
+                    looks = seen[query - first].nonzero().squeeze(1).tolist()
+                    raise ValueError(f"query {query} may not look at key {key}: it may look at {looks}")
+                rows, keys = weights[:, head, query - first], torch.full((B,), key, device=weights.device)
+                weights[:, head, query - first] = changed_rows(rows, keys, kind)
+
+    return editing(paths, edit)
+
+
+def place_of(change, num_layers):
+    """A change as (kind, layer, head, query, key); raise ValueError for what it lacks, or for a layer out of range."""
+    kind, index = change.get("kind"), list(change.get("index", []))
+    if kind not in ("cut", "force", "off"):
+        raise ValueError(f'a change of kind {kind!r}: it needs to be "cut", "force" or "off"')
+    whole = index if num_layers > 1 or len(index) != 1 else [0, *index]
+    if len(whole) != 2 or not 0 <= whole[0] < num_layers:
+        raise ValueError(f"a change at index {index}: it needs to be [layer, head], with a layer from 0 to {num_layers - 1}")
+    if kind != "off" and not {"query", "key"} <= set(change):
+        raise ValueError(f"{change}: to {kind} a weight, its query and its key are needed")
+    return kind, *whole, change.get("query"), change.get("key")
+
+
+def check_queries(places, T_q):
+    """Raise if a query was never computed."""
+    for kind, _, _, query, _ in places:
+        if kind != "off" and not 0 <= query < T_q:
+            raise ValueError(f"query {query}: this run has queries 0 to {T_q - 1}")
+
+
+def log_probability(output, answer):
+    """The answer's log-probability in each row of a model's output: [B]; see `effects`."""
+    if callable(answer):
+        return answer(output)
+    *place, token = answer if isinstance(answer, (tuple, list)) else (answer,)
+    sizes = getattr(output, "shape", ())[1:]
+    if len(sizes) != len(place) + 1 or not all(-size <= i < size for i, size in zip((*place, token), sizes)):
+        shape = list(output.shape) if isinstance(output, Tensor) else type(output).__name__
+        raise ValueError(f"answer={answer!r} for an output {shape}: it needs to be (position, token) for logits "
+                         "[B, T, vocab_size], a class for [B, num_classes], or a function from the output to log-probabilities [B]")
+    return output[(slice(None), *place)].log_softmax(-1)[:, token]
+
+
+def check_effects(model, inputs, how):
+    """Raise for what `effects` cannot work with."""
+    check_evaluating(model)
+    if how not in ("cut", "zero", "mean"):
+        raise ValueError(f'how={how!r}: it needs to be "cut", "zero" or "mean"')
+    sizes = [len(x) for x in inputs if isinstance(x, Tensor)]
+    if set(sizes) != {1}:
+        raise ValueError(f"inputs with {sizes} rows: a batch of one is needed, such as ids [1, T]")
+
+
+def check_evaluating(model):
+    """Raise if the model is in training mode."""
+    if model.training:
+        raise ValueError("the model is in training mode, in which dropout changes its answer: call model.eval() first")
+
+
+def rollout(weights: Tensor) -> Tensor:
+    """How much of each input token reaches each position after each layer: [..., layer, head, T, T] to [..., layer, T, T].
+
+    The heads are averaged. Half of what a layer passes on comes through its residual connection: 0.5 A + 0.5 I, with
+    rows that sum to 1. Such a matrix is multiplied by the rollout of the layer below; in the first layer it is the
+    rollout. Hidden cells of the weights may be NaN. Raises ValueError for another shape.
+    Source: Abnar and Zuidema 2020, section 3.
+    """
+    weights = torch.as_tensor(weights)
+    if weights.dim() < 4 or weights.shape[-1] != weights.shape[-2]:
+        raise ValueError(f"weights of shape {list(weights.shape)}: a rollout needs [..., layer, head, T, T]")
+    attention = weights.nan_to_num(0.0).mean(-3)                           # [..., layer, T, T]
+    mixed = 0.5 * attention + 0.5 * torch.eye(weights.shape[-1]).to(attention)
+    first, *others = (mixed / mixed.sum(-1, keepdim=True)).unbind(-3)
+    layers = [first]
+    for layer in others:
+        layers.append(layer @ layers[-1])                                  # [..., T, T]
+    return torch.stack(layers, -3)
 
 
 @torch.no_grad()
