@@ -1,7 +1,7 @@
 import { BOLD, FAINT, FOCUS, INK, STROKE, TEXT, clamp, element, paper, shorten, widest } from "./drawing.js";
 import { breakable, pathTo, shapeOf, within } from "./model_diagram.js";
 
-const KEYS_OF_A_TENSOR = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+const TOP = 6, KEYS_OF_A_TENSOR = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 // A formula as text with <sub> and <sup>: W_{q}^{T}.
 export function formulaOf(text) {
@@ -51,22 +51,22 @@ export class TensorPicture {
 
   draw(available) {
     this.layOut(available);
-    const { left, width, height, step } = this, g = paper(this.canvas, left + width + 4, height + this.bottom);
+    const { left, width, height, step } = this, g = paper(this.canvas, left + width + 4, TOP + height + this.bottom);
     g.imageSmoothingEnabled = false;
-    g.drawImage(this.pass.tile(this.number, this.head), left, 1, width, height);
+    g.drawImage(this.pass.tile(this.number, this.head), left, TOP, width, height);
     this.drawHidden(g);
     this.drawFuture(g);
     Object.assign(g, { strokeStyle: FAINT, lineWidth: 1 });
-    g.strokeRect(left - 0.5, 0.5, width + 1, height + 1);
+    g.strokeRect(left - 0.5, TOP - 0.5, width + 1, height + 1);
     this.drawFrame(g, FOCUS, this.row, this.column);
     if (this.below) this.drawFrame(g, INK, ...this.below);
     this.drawRowLabels(g);
     this.drawColumnLabels(g);
     Object.assign(g, { font: BOLD, textAlign: "center", fillStyle: INK });
-    g.fillText(step.axes.at(-1), left + width / 2, height + this.bottom - 7);
+    g.fillText(step.axes.at(-1), left + width / 2, TOP + height + this.bottom - 7);
     if (step.axes.length < 2) return;
     g.save();
-    g.translate(9, Math.max(height / 2, 16));
+    g.translate(9, TOP + Math.max(height / 2, 16));
     g.rotate(-Math.PI / 2);
     g.fillText(step.axes.at(-2), 0, 0);
     g.restore();
@@ -74,7 +74,7 @@ export class TensorPicture {
 
   drawFrame(g, color, row, column) {
     Object.assign(g, { strokeStyle: color, lineWidth: 2 });
-    g.strokeRect(this.left + column * this.cellWidth, 1 + row * this.cellHeight, this.cellWidth, this.cellHeight);
+    g.strokeRect(this.left + column * this.cellWidth, TOP + row * this.cellHeight, this.cellWidth, this.cellHeight);
   }
 
   drawHidden(g) {
@@ -84,8 +84,8 @@ export class TensorPicture {
     g.beginPath();
     for (let row = 0; row < rows; row++) for (let column = 0; column < columns; column++) {
       if (!Number.isNaN(pass.value(step, head, row, column))) continue;
-      g.moveTo(left + column * cellWidth + 2, 1 + (row + 1) * cellHeight - 2);
-      g.lineTo(left + (column + 1) * cellWidth - 2, 1 + row * cellHeight + 2);
+      g.moveTo(left + column * cellWidth + 2, TOP + (row + 1) * cellHeight - 2);
+      g.lineTo(left + (column + 1) * cellWidth - 2, TOP + row * cellHeight + 2);
     }
     g.stroke();
   }
@@ -95,7 +95,7 @@ export class TensorPicture {
     const from = this.pass.rowsSoFar(this.step);
     if (from >= this.rows) return;
     g.fillStyle = "#ffffffcc";
-    g.fillRect(this.left, 1 + from * this.cellHeight, this.width, (this.rows - from) * this.cellHeight);
+    g.fillRect(this.left, TOP + from * this.cellHeight, this.width, (this.rows - from) * this.cellHeight);
   }
 
   drawRowLabels(g) {
@@ -105,7 +105,7 @@ export class TensorPicture {
       const chosen = row === this.row;
       if (!chosen && (row % this.everyRow || Math.abs(row - this.row) < this.everyRow)) return;
       Object.assign(g, chosen ? { font: BOLD, fillStyle: FOCUS_TEXT } : { font: TEXT, fillStyle: INK });
-      g.fillText(shorten(g, label, 110), this.left - 6, 1 + (row + 0.5) * this.cellHeight);
+      g.fillText(shorten(g, label, 110), this.left - 6, TOP + (row + 0.5) * this.cellHeight);
     });
   }
 
@@ -116,7 +116,7 @@ export class TensorPicture {
       if (!isChosen && (column % everyColumn || Math.abs(column - chosen) < everyColumn)) continue;
       Object.assign(g, isChosen ? { font: BOLD, fillStyle: FOCUS_TEXT } : { font: TEXT, fillStyle: INK });
       g.save();
-      g.translate(left + (column + 0.5) * cellWidth, height + 8);
+      g.translate(left + (column + 0.5) * cellWidth, TOP + height + 7);
       g.textAlign = upright && columnLabels ? "right" : "center";
       if (upright && columnLabels) g.rotate(-Math.PI / 2); else g.translate(0, 6);
       g.fillText(shorten(g, columnLabels ? columnLabels[column] : String(column), 110), 0, 0);
@@ -126,7 +126,7 @@ export class TensorPicture {
 
   // The cell at a point of the canvas, if there is one.
   cellAt(x, y) {
-    const row = Math.floor((y - 1) / this.cellHeight), column = Math.floor((x - this.left) / this.cellWidth);
+    const row = Math.floor((y - TOP) / this.cellHeight), column = Math.floor((x - this.left) / this.cellWidth);
     return row >= 0 && row < this.rows && column >= 0 && column < this.columns ? [row, column] : null;
   }
 
@@ -213,7 +213,7 @@ function codeOf(pass, step) {
 function legendOf(pass, step) {
   const signed = pass.signed(step), top = Number(pass.top(step).toPrecision(3));
   const background = `background: linear-gradient(to right, ${pass.colors[signed ? "signed" : "weights"].join(", ")})`;
-  const note = step.sent.at(-1) < step.shape.at(-1) ? ` ${step.sent.at(-1)} of ${step.shape.at(-1)} columns: the likeliest.` : "";
+  const note = step.sent.at(-1) < step.shape.at(-1) ? ` Shown are ${step.sent.at(-1)} of ${step.shape.at(-1)} columns, the likeliest.` : "";
   return element("div", { class: "legend" }, String(signed ? -top : 0), element("span", { class: "scale", style: background }), String(top),
     element("span", { class: "note" }, `Kept to within ${errorOf(step)} (8 bits a number).${note}`));
 }

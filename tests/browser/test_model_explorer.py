@@ -88,7 +88,8 @@ def test_the_formula_the_marked_line_and_the_way_back(notebook, part):
     wait_for(part.locator("mark"), "weights = self.attention_weights(masked_softmax(scores, mask))")
     wait_for(part.locator(".where"), "helpers.attention.MultiHeadAttention.attend")
     wait_for(part.locator(".formula"), "softmax(scores)")
-    assert part.locator(".crumbs li").all_inner_texts() == ["Transformer", "decoder", "layers[0]", "cross_attn", "attention_weights"]
+    crumbs = part.locator(".crumbs li").all_inner_texts()
+    assert crumbs == ["Transformer", "decoder", "layers[0]", "cross_attn", "attention_weights"]
     part.get_by_role("button", name="step after").click()
     wait_for(part.locator("h3"), "decoder.layers[0].cross_attn.heads")
     part.get_by_role("button", name="cross_attn").click()
@@ -162,7 +163,7 @@ def test_it_fits_a_phone_and_a_small_screen(notebook, part, width):
         notebook.say(f"explorer.move(step={step!r})")
         part.locator(".detail" if step else ".diagram").wait_for()
         wait_until(lambda: part.locator(".model-explorer").evaluate("(node) => node.scrollWidth <= node.clientWidth"), 5,
-                   lambda: f"{step!r} is wider than {width}")
+                   lambda: f"it is wider than {width}")
     part.locator(".model-explorer").evaluate("(node) => { node.style.width = ''; }")
 
 
