@@ -15,7 +15,6 @@ from helpers.plots import as_numpy
 
 LIKELIEST, COLUMNS = 5, 64                                   # tokens named for each row; logits up to here are sent whole
 PROJECTIONS = {"q_proj": "query", "k_proj": "key", "v_proj": "value"}
-AXES = {"up": "d_ff", "activation": "d_ff", "output": "vocab_size"}
 FORMULAS = {                                   # by the last part of a step's name, else by its module's class; [+ b] if it has one
     "q_proj": "q = x W_{q}^{T} [+ b_{q}]",
     "k_proj": "k = x W_{k}^{T} [+ b_{k}]",
@@ -46,7 +45,8 @@ class Steps:
     values: the tensor of each step without its batch axis, float32; NaN where a mask hides a weight.
     likeliest: for each row of the logits the largest probabilities, as [token, probability].
     answer: the number of the logits' step, or -1. causal: the labels of the text that a model writes, or -1.
-    Raises ValueError for inputs that are not a batch of one, and for tokens or a vocabulary that do not fit.
+    Raises ValueError for inputs that are not a batch of one, for tokens or a vocabulary that do not fit, and for a
+    model with a module that returns more than one tensor, as a GRU does.
     """
 
     def __init__(self, model: nn.Module, inputs: Sequence, tokens: Sequence | None, vocab: Sequence | None):
@@ -60,7 +60,7 @@ class Steps:
             for module, training in modes:
                 module.training = training
         call, = calls                                        # its tensors live as long as it does, and so their ids
-        self.d_model = next((m.embedding_dim for m in model.modules() if isinstance(m, nn.Embedding)), None)
+        self.tables = [module.weight.shape for module in model.modules() if isinstance(module, nn.Embedding)]
         self.causal, self.answer, self.likeliest = -1, -1, []
         self.read_texts(call.inputs, tokens or [])
         self.blocks = [block for inner in call.calls for block in self.visit(inner, call, 0)]
@@ -120,6 +120,9 @@ class Steps:
     def visit_leaf(self, call, parent, text):
         """The block of a module that calls no other, and before it what was computed between two modules."""
         x, kind, blocks = next(iter(call.inputs.values()), None), type(call.module).__name__, []
+        if not isinstance(call.output, Tensor):
+            raise ValueError(f"{in_code(call.path)} ({kind}) returns a {type(call.output).__name__}: an explorer shows models "
+                             "whose modules return one tensor each, such as a Transformer")
         if isinstance(x, Tensor) and x.is_floating_point() and id(x) not in self.seen and not isinstance(call.module, HookPoint):
             owner = type(parent.module).__name__
             if owner == "FeedForward" and kind == "Dropout":
@@ -175,8 +178,7 @@ class Steps:
         values = as_numpy(tensor[0] if values is None else values).astype(np.float32)
         name, last = in_code(path), path.split(".")[-1]
         if axes is None:
-            width = AXES.get(last, "d_model" if values.shape[-1] == self.d_model else "d")
-            axes = [self.axes[text], width] if values.ndim == 2 else ["num_classes" if last == "output" else width]
+            axes = [self.axes[text]] * (values.ndim - 1) + [self.width(last, values.shape[-1])]
         again = sum(step["name"].split(" (call")[0] == name for step in self.steps)
         name += f" (call {again + 1})" if again else ""      # as of an embedding that source and target share
         rows = text if values.ndim > 1 and text >= 0 and len(self.labels[text]) == values.shape[-2] else -1
@@ -186,6 +188,14 @@ class Steps:
                            "formula": FORMULAS.get(last, "") if formula is None else formula, "source": source, "line": line})
         self.values.append(values)
         return {"name": name, "kind": kind, "step": len(self.steps) - 1, "inside": []}
+
+    def width(self, last, size):
+        """The name of the last axis of a step whose name ends in `last`."""
+        if last in ("up", "activation"):
+            return "d_ff"
+        if last == "output":
+            return "vocab_size" if size in [rows for rows, _ in self.tables] else "num_classes"
+        return "d_model" if size in [columns for _, columns in self.tables] else "d"
 
     def last_name(self, number):
         """The last part of a step's name."""

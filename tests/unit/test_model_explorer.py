@@ -12,9 +12,10 @@ import torch.nn.functional as F
 from PIL import Image
 from torch import nn
 
-from helpers.bert import Bert, BertForPretraining
+from helpers.bert import Bert, BertForPretraining, BertTagger
 from helpers.hooks import trace
 from helpers.masks import causal_mask
+from helpers.recurrent import Seq2Seq
 from helpers.transformer import GPT, Classifier, Residual, Transformer
 from helpers.widgets import ModelExplorer
 from helpers.widgets.model_explorer import HIDDEN
@@ -30,6 +31,7 @@ MODELS = {                                                   # a model and its i
     "Bert": (lambda: Bert(10, 8, 2, 12, 1, 6), (IDS, LENGTHS)),
     "BertForPretraining": (lambda: BertForPretraining(Bert(10, 8, 2, 12, 1, 6)),
                            (IDS, LENGTHS, torch.zeros_like(IDS), torch.tensor([[1, 2]]))),
+    "BertTagger": (lambda: BertTagger(Bert(10, 8, 2, 12, 1, 6), 3), (IDS, LENGTHS)),
 }
 every_model = pytest.mark.parametrize("name", MODELS)
 SELF = "encoder.layers[0].self_attn"
@@ -155,7 +157,8 @@ def test_of_a_large_vocabulary_the_likeliest_columns_are_sent():
 
 
 @pytest.mark.parametrize("name, axes", [
-    ("Classifier", ["num_classes"]), ("BertForPretraining", ["P", "vocab_size"]), ("GPT", ["T", "vocab_size"])])
+    ("Classifier", ["num_classes"]), ("BertForPretraining", ["P", "vocab_size"]), ("GPT", ["T", "vocab_size"]),
+    ("BertTagger", ["T", "num_classes"])])
 def test_the_answer_is_found(name, axes):
     model, inputs = made(name)
     steps = Steps(model, inputs, None, None)
@@ -210,6 +213,11 @@ def test_a_batch_is_refused():
     model, _ = made("GPT")
     with pytest.raises(ValueError, match=r"ids of shape \[2, 4\]: a model is shown with a batch of one"):
         ModelExplorer(model, (IDS.expand(2, 4),))
+
+
+def test_a_recurrent_model_is_refused():
+    with pytest.raises(ValueError, match=r"encoder\.rnn \(GRU\) returns a tuple: an explorer shows models whose modules"):
+        ModelExplorer(Seq2Seq(10, 10, 8), (IDS, LENGTHS, TGT))
 
 
 def pixels(explorer):
