@@ -115,11 +115,11 @@ def test_pointing_at_a_number_reads_it_and_a_click_keeps_it(notebook, part):
     canvas, readout = part.locator("canvas.tensor"), part.locator(".readout")
     wait_for(readout, "“c” (row 3), “w0”")
     box = canvas.bounding_box()
-    canvas.hover(position={"x": box["width"] - 10, "y": 6})
+    canvas.hover(position={"x": box["width"] - 10, "y": 16})
     wait_for(readout, "“<bos>” (row 0), “w19”")
     part.locator("h3").hover()
     wait_for(readout, "“c” (row 3), “w0”")
-    canvas.click(position={"x": box["width"] - 10, "y": 6})
+    canvas.click(position={"x": box["width"] - 10, "y": 16})
     part.locator("h3").hover()
     wait_for(readout, "“<bos>” (row 0), “w19”")
 
