@@ -185,6 +185,38 @@ def grid_of_maps(weights: Values, axes: Sequence[str], chosen: Sequence[int] | N
     return picture
 
 
+def tensor(values: Values, row_labels: Sequence | None, column_labels: Sequence | None, title: str,
+           axes: Sequence[str], marked: int | None = None) -> Picture:
+    """One tensor `[rows, columns]`, its colours centred at 0 if any number is below; marked: a row to frame."""
+    top = float(np.nanmax(np.abs(as_numpy(values)))) or 1.0
+    names = tuple(["", *axes][-2:])
+    picture = heatmap(values, row_labels, column_labels, title=title, vmax=top, signed=np.nanmin(as_numpy(values)) < 0,
+                      label="value", alt=f"{title} [{', '.join(axes)}]", names=names)
+    if marked is not None:
+        size = as_numpy(values).shape[1]
+        picture.axes[0].add_patch(Rectangle((-0.5, marked - 0.5), size, 1, fill=False, edgecolor="#D55E00", linewidth=2))
+    return picture
+
+
+def tensors(maps: Mapping[str, Values], bars: Mapping[str, float], question: str, alt: str) -> Picture:
+    """Many tensors `[rows, columns]`, each on a scale of its own, and at the end `bars` under the title `question`."""
+    rows = -(-(len(maps) + 1) // 3)
+    picture, grid = panels(9.2, 1.35 * rows + 0.2, rows, 3, alt, squeeze=False)
+    for ax in grid.flat[len(maps) + bool(bars):]:
+        ax.set_visible(False)
+    for ax, (name, values) in zip(grid.flat, maps.items()):
+        values, hidden = visible(values, None)
+        top, signed = float(np.nanmax(np.abs(values))) or 1.0, np.nanmin(values) < 0
+        ax.set(xticks=[], yticks=[])
+        ax.imshow(values, SIGNED if signed else WEIGHTS, vmin=-top if signed else 0, vmax=top, aspect="auto")
+        ax.add_collection(LineCollection(strokes_through(hidden), colors=STROKE, linewidths=1), autolim=False)
+        ax.set_title(re.sub(r"\.(\w+)$", r"\n.\1", name) if len(name) > 24 else name, fontsize=9)
+    if bars:
+        draw_bars(grid.flat[len(maps)], list(bars.values()), list(bars), question)
+        grid.flat[len(maps)].set(xlabel="probability", ylabel="")
+    return picture
+
+
 def draw_map(ax: Axes, weights: Values, query_tokens: Sequence | None = None,
              key_tokens: Sequence | None = None, mask: Values | None = None, vmax: float = 1.0,
              signed: bool = False, numbers: bool = True,

@@ -13,6 +13,6 @@ const globals = Object.fromEntries(browser.map((name) => [name, "readonly"]));
 
 export default [
   { files: ["**/*.js"], languageOptions: { globals }, rules },
-  // The site writes the modules of AttentionExplorer above page.js, into one module.
-  { files: ["**/site/pages/page.js"], languageOptions: { globals: { render: "readonly" } } },
+  // The site writes the modules of the explorers above page.js, into one module.
+  { files: ["**/site/pages/page.js"], languageOptions: { globals: { explorers: "readonly" } } },
 ];

@@ -13,10 +13,12 @@ function modelOf(state) {
   };
 }
 
+// Bytes as the site writes them.
+const revive = (_, value) => (value?.base64 ? Uint8Array.from(atob(value.base64), (c) => c.charCodeAt(0)) : value);
+
 for (const el of document.querySelectorAll(".explorer")) {
-  const state = JSON.parse(el.querySelector("script").textContent);
-  state.weights = Uint8Array.from(atob(state.weights), (c) => c.charCodeAt(0));
-  render({ model: modelOf(state), el });
+  const state = JSON.parse(el.querySelector("script").textContent, revive);
+  explorers[el.dataset.kind]({ model: modelOf(state), el });
   el.querySelectorAll("input[type=text]").forEach((box) => { box.disabled = true; });
 }
 
