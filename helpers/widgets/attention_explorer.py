@@ -11,16 +11,18 @@ from helpers import plots
 from helpers.plots import Picture, Values, as_numpy, beside, broadcast_mask
 from helpers.widgets.bundle import bundle
 from helpers.widgets.controls import describe
+from helpers.widgets.views import VIEWS, WORDS, Shown, encoded, pinned_of, shown_of, summaries_of, values_at
 
 HERE = pathlib.Path(__file__).parent
 AXES = {0: [], 1: ["head"], 2: ["layer", "head"], 3: ["step", "layer", "head"]}
 
 
 class AttentionExplorer(anywidget.AnyWidget):
-    """Attention weights: a slider for each axis, the exact weight at the pointer, a query's weights as bars.
+    """Attention weights as a map, as lines, as bars; a slider for each axis, the exact weight at the pointer.
 
     weights: from 0 to 1, `[T_q, T_k]`, `[head, T_q, T_k]`, `[layer, head, T_q, T_k]` or
-        `[step, layer, head, T_q, T_k]`. All of them go to the browser once, so no slider needs a kernel.
+        `[step, layer, head, T_q, T_k]`. All of them go to the browser once, so no slider needs a kernel: as
+        float32, or above a million of them in 16 bits, where they are off by at most 8e-6.
     query_tokens, key_tokens: labels; positions if not given. mask: boolean, True = may look, broadcastable.
     axes: names of the leading axes, if they are others. vmax: the end of the colour scale.
     labels: a word for each map, in lists nested like the leading axes; "" for none.
@@ -31,7 +33,8 @@ class AttentionExplorer(anywidget.AnyWidget):
 
     _esm = bundle("attention_explorer.js")
     _css = HERE / "attention_explorer.css"
-    weights = traitlets.Bytes().tag(sync=True)          # float32, hidden cells as NaN
+    weights = traitlets.Bytes().tag(sync=True)          # hidden cells as NaN, or as 65535
+    dtype = traitlets.Unicode("float32").tag(sync=True) # or uint16: 0 to 65534 stand for 0 to 1
     shape = traitlets.List().tag(sync=True)
     axes = traitlets.List().tag(sync=True)
     query_tokens = traitlets.List().tag(sync=True)
@@ -40,10 +43,14 @@ class AttentionExplorer(anywidget.AnyWidget):
     vmax = traitlets.Float(1.0).tag(sync=True)
     colors = traitlets.List(list(plots.PAPER_TO_INK)).tag(sync=True)
     masked = traitlets.Unicode(plots.MASKED).tag(sync=True)
+    summaries = traitlets.List().tag(sync=True)         # further stops of the heads' slider: "mean", "rollout"
     index = traitlets.List().tag(sync=True)             # the positions of the sliders of the leading axes
     query = traitlets.Int(0).tag(sync=True)
     key = traitlets.Int(0).tag(sync=True)
-    grid = traitlets.Bool(False).tag(sync=True)         # all maps at once?
+    view = traitlets.Enum(VIEWS, "map").tag(sync=True)
+    grid = traitlets.Bool(False).tag(sync=True)         # all maps at once, where the view is "map"?
+    locked = traitlets.Bool(False).tag(sync=True)       # does the choice stay while the pointer passes over other cells?
+    pinned = traitlets.Dict().tag(sync=True)            # a map to compare with, its weights as float32; or empty
     texts = traitlets.Dict().tag(sync=True)             # of the boxes to type into
     message = traitlets.Unicode().tag(sync=True)        # why what was typed could not be read
 
@@ -77,40 +84,68 @@ class AttentionExplorer(anywidget.AnyWidget):
             self.query, self.key = min(self.query, T_q - 1), min(self.key, T_k - 1)
             for name, value in traits.items():
                 setattr(self, name, value)
+            self.index = [i if i in self.ranges[axis] else 0 for axis, i in zip(self.axes, self.index)]
 
     @property
     def ranges(self) -> dict[str, Sequence]:
         """Every control, with the values it can take."""
         sizes = zip([*self.axes, "query", "key"], self.shape)
-        grid = {"grid": [False, True]} if math.prod(self.shape[:-2]) > 1 else {}
-        return {name: range(size) for name, size in sizes} | grid
+        ranges = {name: range(size) for name, size in sizes}
+        if self.summaries:
+            ranges["head"] = [*ranges["head"], *self.summaries]
+        many = math.prod(self.shape[:-2]) > 1
+        grid = {"grid": [False, True]} if many else {}
+        compare = {"compare": [False, True]} if many or self.texts else {}
+        return ranges | grid | {"view": VIEWS} | compare
 
-    def move(self, **position: int) -> None:
-        """Set controls: `move(layer=1, head=3, query=2, key=0, grid=False)`.
+    def move(self, **position: int | str | bool) -> None:
+        """Set controls: `move(layer=1, head=3, query=2, key=0, view="map", grid=False, compare=False)`.
 
+        view: "map", "lines", "bars". grid: all maps at once, in the view "map".
+        head="mean": the mean over heads. head="rollout": attention rollout from this layer down to the input
+            (Abnar and Zuidema 2020), where axes are named layer and head and queries and keys are the same tokens.
+        compare: True keeps the map that this move leads to beside those of later moves.
         Raises ValueError for a control or a value that this explorer does not have.
         """
         for name, value in position.items():
             if value not in self.ranges.get(name, ()):
                 raise ValueError(f"{name}={value}: this explorer has {describe(self.ranges)}")
+        compare = position.pop("compare", None)
         self.index = [position.pop(axis, i) for axis, i in zip(self.axes, self.index)]
         for name, value in position.items():
             setattr(self, name, value)
+        if compare is not None:
+            self.pinned = pinned_of(self.chosen_map()) if compare else {}
+
+    def chosen_map(self) -> Shown:
+        """The map at the sliders."""
+        index = list(self.index)
+        title = ", ".join(WORDS.get(i, f"{axis} {i}") for axis, i in zip(self.axes, index))
+        label = "" if WORDS.keys() & set(index) else self.labels_of_maps[tuple(index)]
+        return Shown(values_at(self.values, self.axes, index), self.query_tokens, self.key_tokens,
+                     f"{title}: {label}" if label else title)
+
+    @property
+    def labels_of_maps(self) -> np.ndarray:
+        """The labels, shaped like the leading axes; "" for a map without one."""
+        sizes = self.shape[:-2]
+        return np.array(self.labels or [""] * math.prod(sizes), dtype=object).reshape(sizes)
 
     def picture(self) -> Picture:
         """What the browser shows, as a static picture."""
-        index, sizes = tuple(self.index), self.shape[:-2]
-        labels = np.array(self.labels or [""] * math.prod(sizes), dtype=object).reshape(sizes)
-        if self.grid:
-            fixed, chosen = index[:-2], index[-2:]
-            return plots.grid_of_maps(self.values[fixed], self.axes[-2:], chosen, self.vmax, labels[fixed])
-        title = ", ".join(f"{axis} {i}" for axis, i in zip(self.axes, index))
-        title += f": {labels[index]}" if labels[index] else ""
-        return plots.map_and_row(self.values[index], self.query, self.key, self.query_tokens, self.key_tokens,
-                                 title, self.vmax)
+        shown = self.chosen_map()
+        if self.grid and self.view == "map":
+            fixed, chosen = tuple(self.index[:-2]), None if WORDS.keys() & set(self.index) else self.index[-2:]
+            return plots.grid_of_maps(self.values[fixed], self.axes[-2:], chosen, self.vmax, self.labels_of_maps[fixed])
+        if self.pinned:
+            return plots.compared([shown_of(self.pinned), shown], self.view, self.query, self.key, self.vmax)
+        draw = {"map": plots.map_and_row, "lines": plots.links, "bars": plots.row_and_column}[self.view]
+        return draw(shown.values, self.query, self.key, shown.query_tokens, shown.key_tokens, shown.title, self.vmax)
 
     def __repr__(self):
-        return f"AttentionExplorer({describe(self.ranges)})"
+        numbers = {name: range(size) for name, size in zip([*self.axes, "query", "key"], self.shape)}
+        grid = {"grid": self.ranges["grid"]} if "grid" in self.ranges else {}
+        return f"AttentionExplorer({describe(numbers | grid)})"
 
     def _repr_mimebundle_(self, **kwargs):
         return beside(super()._repr_mimebundle_(**kwargs), self.picture()._repr_mimebundle_(), repr(self))
@@ -137,8 +172,8 @@ def checked(weights, query_tokens, key_tokens, mask, axes, labels) -> tuple[np.n
         raise ValueError(f"labels of shape {list(named.shape)} for weights of shape {shape}: each map needs one")
     if mask is not None:
         values = np.where(broadcast_mask(mask, values.shape), values, np.float32("nan"))
-    return values, {
-        "weights": values.astype("<f4").tobytes(), "shape": shape, "axes": axes,
-        "query_tokens": list(map(str, range(T_q) if query_tokens is None else query_tokens)),
-        "key_tokens": list(map(str, range(T_k) if key_tokens is None else key_tokens)),
-        "labels": list(map(str, named.flat))}
+    queries = list(map(str, range(T_q) if query_tokens is None else query_tokens))
+    keys = list(map(str, range(T_k) if key_tokens is None else key_tokens))
+    return values, encoded(values) | {
+        "shape": shape, "axes": axes, "query_tokens": queries, "key_tokens": keys, "labels": list(map(str, named.flat)),
+        "summaries": summaries_of(axes, sizes, queries, keys)}
