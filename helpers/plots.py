@@ -138,20 +138,23 @@ def heatmaps(maps: Mapping[str, Values], query_tokens: Sequence | None = None,
 
 
 def map_and_row(weights: Values, query: int, key: int, query_tokens: Sequence, key_tokens: Sequence,
-                title: str = "", vmax: float = 1.0) -> Picture:
-    """A picture of one map, its cell (query, key) framed, and beside it the weights of that query as bars."""
+                title: str = "", vmax: float = 1.0, signed: bool = False, label: str = "weight") -> Picture:
+    """A picture of one map, its cell (query, key) framed, and beside it the weights of that query as bars.
+
+    signed: the scale goes from -vmax to vmax. label: what it measures.
+    """
     row = as_numpy(weights)[query]
     shown = "hidden" if np.isnan(row[key]) else f"{row[key]:.2f}"
     height = min(6.5, max(2.6, 0.3 * len(query_tokens) + 1.2))
     picture, (left, right) = panels(8.4, height, 1, 2, width_ratios=[5, 4])
-    largest = largest_weights({"": weights}, query_tokens, key_tokens)
+    largest = f"{label} from -{vmax:.3g} to {vmax:.3g}" if signed else largest_weights({"": weights}, query_tokens, key_tokens)
     chosen = f"{query_tokens[query]} to {key_tokens[key]}: {shown}"
     picture.alt = f"{title}: {chosen}. ".removeprefix(": ") + largest
-    image = draw_map(left, weights, query_tokens, key_tokens, vmax=vmax)
+    image = draw_map(left, weights, query_tokens, key_tokens, vmax=vmax, signed=signed)
     left.add_patch(Rectangle((key - 0.5, query - 0.5), 1, 1, fill=False, edgecolor="#D55E00", linewidth=2))
     left.set_title(title)
-    draw_bars(right, row, key_tokens, f'query "{query_tokens[query]}"', vmax)
-    picture.colorbar(image, ax=left, label="weight")
+    draw_bars(right, row, key_tokens, f'query "{query_tokens[query]}"', vmax, signed=signed, label=label)
+    picture.colorbar(image, ax=left, label=label)
     return picture
 
 
@@ -201,10 +204,11 @@ def compared(maps: Sequence[tuple], view: str, query: int, key: int, vmax: float
 
 
 def grid_of_maps(weights: Values, axes: Sequence[str], chosen: Sequence[int] | None = None, vmax: float = 1.0,
-                 labels: np.ndarray | None = None) -> Picture:
+                 labels: np.ndarray | None = None, signed: bool = False, label: str = "weight") -> Picture:
     """All maps of `[head, T_q, T_k]` or `[layer, head, T_q, T_k]`, without tokens.
 
     axes: the names of the leading axes. chosen: the index of a map to frame. labels: a word for each map.
+    signed, label: see `map_and_row`.
     """
     values = as_numpy(weights)
     columns = values.shape[1] if values.ndim == 4 else math.ceil(math.sqrt(len(values)))
@@ -218,7 +222,7 @@ def grid_of_maps(weights: Values, axes: Sequence[str], chosen: Sequence[int] | N
     for ax in grid.flat[len(indices):]:
         ax.set_visible(False)
     for ax, index in zip(grid.flat, indices):
-        image = draw_map(ax, values[index], vmax=vmax, numbers=False)
+        image = draw_map(ax, values[index], vmax=vmax, signed=signed, numbers=False)
         image.strokes.set_linewidth(0.5)
         ax.set(xticks=[], yticks=[], xlabel="", ylabel="")
         where = " ".join(f"{name} {i}" for name, i in zip(axes, index))
@@ -226,7 +230,7 @@ def grid_of_maps(weights: Values, axes: Sequence[str], chosen: Sequence[int] | N
         ax.set_title(f"{title}\n{labels[index]}" if named else title, fontsize=9, pad=3 if named else None)
         if chosen and list(index) == list(chosen):
             ax.spines[:].set(edgecolor="#D55E00", linewidth=2.5)
-    picture.colorbar(image, ax=grid, label="weight")
+    picture.colorbar(image, ax=grid, label=label)
     return picture
 
 
@@ -257,20 +261,22 @@ def move_map(image: AxesImage, weights: Values, mask: Values | None = None) -> N
     image.strokes.set_segments(strokes_through(hidden))
 
 
-def draw_bars(ax: Axes, row: Values, tokens: Sequence, title: str = "", vmax: float = 1.0, names: str = "keys") -> None:
+def draw_bars(ax: Axes, row: Values, tokens: Sequence, title: str = "", vmax: float = 1.0, names: str = "keys",
+              signed: bool = False, label: str = "weight") -> None:
     """Draw the weights of one query, `[T_k]`, as bars, one for each key, from the top down.
 
-    Or those of one key, `[T_q]`, where names is "queries".
+    Or those of one key, `[T_q]`, where names is "queries". signed, label: see `map_and_row`.
     """
     row = as_numpy(row)
-    ax.barh(range(len(row)), np.nan_to_num(row), color="#009E73")
+    negative, positive = (SIGNED(0.0), SIGNED(1.0)) if signed else ("#009E73", "#009E73")
+    ax.barh(range(len(row)), np.nan_to_num(row), color=[negative if value < 0 else positive for value in row])
     label_axis(ax.yaxis, tokens, len(row), names)
-    ax.set(xlim=(0, 1.18 * vmax), ylim=(len(row) - 0.5, -0.5), xlabel="weight")
+    ax.set(xlim=(-1.18 * vmax if signed else 0, 1.18 * vmax), ylim=(len(row) - 0.5, -0.5), xlabel=label)
     ax.set_title(title, parse_math=False)
     if len(row) <= MOST_TICKS:
         for k, weight in enumerate(row):
             text = "hidden" if np.isnan(weight) else f"{weight:.2f}"
-            ax.text(np.nan_to_num(weight) + 0.01 * vmax, k, text, va="center", fontsize=9)
+            ax.text(max(np.nan_to_num(weight), 0) + 0.01 * vmax, k, text, va="center", fontsize=9)
     ax.spines[["top", "right"]].set_visible(False)
 
 

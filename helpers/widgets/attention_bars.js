@@ -1,6 +1,6 @@
 // The weights of one query, a bar for each key; or those of one key, a bar for each query: who looks at it?
 import {
-  BAR, BOLD, INK, KEY, QUERY, ScrollBox, TEXT, TRACK, WIDEST_TOKEN, clamp, element, shorten, widest,
+  BOLD, INK, KEY, QUERY, ScrollBox, TEXT, TRACK, WIDEST_TOKEN, clamp, element, shorten, widest,
 } from "./drawing.js";
 
 const NUMBER = 52;                                    // room for a weight
@@ -51,16 +51,16 @@ export class BarPanel {
   drawBar(g, i, chosen) {
     const { weights, map, left, row, width, box } = this, length = Math.max(20, width - left - NUMBER);
     const shown = weights.shown, w = this.side === "query" ? map.weight(shown.query, i) : map.weight(i, shown.key);
-    const hidden = Number.isNaN(w), y = this.above + i * row - box.y, part = clamp(w / map.scale.high, 0, 1);
+    const hidden = Number.isNaN(w), y = this.above + i * row - box.y, [start, part] = map.scale.bar(w);
     g.fillStyle = TRACK;
     g.fillRect(left, y + 1, length, row - 2);
-    g.fillStyle = hidden ? map.scale.masked : BAR;
-    g.fillRect(left, y + 1, hidden ? length : length * part, row - 2);
+    g.fillStyle = hidden ? map.scale.masked : map.scale.ink(w);
+    g.fillRect(hidden ? left : left + length * start, y + 1, hidden ? length : length * part, row - 2);
     Object.assign(g, chosen ? { font: BOLD, fillStyle: this.side === "query" ? KEY : QUERY } : { font: TEXT, fillStyle: INK });
     g.textAlign = "right";
     g.fillText(shorten(g, this.tokens[i], WIDEST_TOKEN), left - 6, y + row / 2);
     g.textAlign = "left";
-    g.fillText(hidden ? "hidden" : w.toFixed(2), left + length + 5, y + row / 2);
+    g.fillText(hidden ? "hidden" : map.scale.say(w, 2), left + length + 5, y + row / 2);
   }
 
   // The cell whose bar is at a point of the canvas, if there is one.

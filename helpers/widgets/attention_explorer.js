@@ -1,9 +1,11 @@
 // The browser's half of AttentionExplorer: it holds all the weights, so that a slider needs no kernel.
+import { makeBeside } from "./attention_beside.js";
 import { makeControls, makeTexts } from "./attention_controls.js";
+import { seen } from "./attention_effect.js";
 import { makeSaving } from "./attention_saving.js";
 import { Stage } from "./attention_stage.js";
 import { Weights } from "./attention_weights.js";
-import { clamp, element } from "./drawing.js";
+import { batched, clamp, element } from "./drawing.js";
 
 const TRAITS_THAT_MOVE = ["index", "query", "key", "grid", "view", "locked", "pinned"];
 
@@ -11,23 +13,29 @@ function makeLegend({ model, scale, anyMasked }) {
   const background = `background: linear-gradient(to right, ${scale.stops.join(", ")})`;
   const hidden = anyMasked ? [element("span", { class: "masked" }), "hidden by the mask"] : [];
   const precision = model.get("dtype") === "float32" ? [] : [element("span", { class: "precision" }, "weights to ±0.00001")];
-  return element("div", { class: "legend" }, `weight ${scale.low}`, element("span", { class: "scale", style: background }),
-    String(scale.high), ...hidden, ...precision);
+  const ends = scale.isSigned ? [scale.say(scale.low, 2), `${scale.say(scale.high, 2)} log-probability of the answer`] : [scale.low, scale.high];
+  return element("div", { class: "legend" }, `${scale.isSigned ? "effect" : "weight"} ${ends[0]}`,
+    element("span", { class: "scale", style: background }), String(ends[1]), ...hidden, ...precision);
 }
 
-const inWords = (w) => (Number.isNaN(w) ? "hidden by the mask" : w.toFixed(4));
+// The number of a map in words, exactly.
+function inWords({ scale }, w) {
+  if (Number.isNaN(w)) return scale.isSigned ? "no effect" : "hidden by the mask";
+  return scale.isSigned ? `effect ${scale.say(w, 4)}` : w.toFixed(4);
+}
 
-// A weight in words, exactly.
+// A cell in words.
 function sentence(weights, { index, query, key }) {
-  const { queries, keys } = weights, title = weights.title(index), where = title && `${title}, `;
-  return `${where}query “${queries[query]}” → key “${keys[key]}”: ${inWords(weights.map(index).weight(query, key))}`;
+  const { queries, keys } = weights, map = weights.map(index), title = weights.title(index), where = title && `${title}, `;
+  return `${where}query “${queries[query]}” → key “${keys[key]}”: `
+    + inWords(map, map.weight(query, key)) + weights.beside({ index, query, key });
 }
 
 // What stands at the pointer: the weight there, that of the locked choice, and that of the map that is compared.
 function atPointer(weights) {
   const { preview, choice, pinned, locked } = weights, said = [preview.note || sentence(weights, preview)];
   if (!preview.note && pinned && preview.query < pinned.T_q && preview.key < pinned.T_k) {
-    said.push(`${pinned.title || "compared"}: ${inWords(pinned.weight(preview.query, preview.key))}`);
+    said.push(`${pinned.title || "compared"}: ${inWords(pinned, pinned.weight(preview.query, preview.key))}`);
   }
   if (locked) said.push(`locked: ${sentence(weights, choice)}`);
   return said.join("\n");
@@ -54,20 +62,10 @@ function toolButton(text, label, act) {
   return button;
 }
 
-// Several changes at once, one drawing.
-function batched(draw) {
-  let waiting = false;
-  return () => {
-    if (waiting) return;
-    waiting = true;
-    queueMicrotask(() => { waiting = false; draw(); });
-  };
-}
-
 function build(model, el) {
-  const weights = new Weights(model), tip = makeTip(el, weights);
+  const weights = new Weights(seen(model)), beside = makeBeside(model, weights, () => again()), tip = makeTip(el, weights);
   const readout = element("div", { class: "readout", role: "status", "aria-live": "polite" });
-  const stage = new Stage(weights, (event) => { stage.draw(); tip.show(event); });
+  const stage = new Stage(weights, beside.touch, (event) => { stage.draw(); tip.show(event); });
   const texts = makeTexts(model);
   let controls = makeControls(weights);
   const draw = () => {
@@ -79,7 +77,8 @@ function build(model, el) {
   const saving = makeSaving(() => stage.panels, () => readout.textContent);
   const tools = element("div", { class: "tools" }, "zoom", ...zoom, "save", ...saving);
   const foot = element("div", { class: "foot" }, makeLegend(weights), tools);
-  el.replaceChildren(texts.node, controls.node, stage.node, stage.aside, readout, foot, tip.node);
+  el.replaceChildren(texts.node, beside.shows, controls.node, beside.touch, stage.node, stage.aside, readout, foot, beside.neuron, tip.node);
+  el.addEventListener("keydown", beside.press);
 
   const drawSoon = batched(draw), structure = () => JSON.stringify([weights.axes, weights.sizes, model.get("summaries")]);
   const again = () => {                               // other weights: the controls stay, and one of them keeps the focus
@@ -103,6 +102,7 @@ function build(model, el) {
   observer.observe(stage.node);
   return () => {
     observer.disconnect();
+    beside.stop();
     model.off(watched, drawSoon);
     model.off("change:weights", again);
     model.off("change:message change:texts", texts.show);

@@ -8,16 +8,17 @@ import numpy as np
 import traitlets
 
 from helpers import plots
-from helpers.plots import Picture, Values, as_numpy, beside, broadcast_mask
+from helpers.plots import Picture, Values, beside
 from helpers.widgets.bundle import bundle
 from helpers.widgets.controls import describe
-from helpers.widgets.views import VIEWS, WORDS, Shown, encoded, pinned_of, shown_of, summaries_of, values_at
+from helpers.widgets.touch import Touch, touch_traits
+from helpers.widgets.views import VIEWS, WORDS, Shown, pinned_of, shown_of, values_at
+from helpers.widgets.weights import checked
 
 HERE = pathlib.Path(__file__).parent
-AXES = {0: [], 1: ["head"], 2: ["layer", "head"], 3: ["step", "layer", "head"]}
 
 
-class AttentionExplorer(anywidget.AnyWidget):
+class AttentionExplorer(Touch, anywidget.AnyWidget):
     """Attention weights as a map, as lines, as bars; a slider for each axis, the exact weight at the pointer.
 
     weights: from 0 to 1, `[T_q, T_k]`, `[head, T_q, T_k]`, `[layer, head, T_q, T_k]` or
@@ -26,13 +27,24 @@ class AttentionExplorer(anywidget.AnyWidget):
     query_tokens, key_tokens: labels; positions if not given. mask: boolean, True = may look, broadcastable.
     axes: names of the leading axes, if they are others. vmax: the end of the colour scale.
     labels: a word for each map, in lists nested like the leading axes; "" for none.
+    effect: what cutting each weight does to the answer's log-probability, shaped like the weights, NaN for
+        none; a switch then shows it in place of the weights.
+    vectors: (q, k), the projected queries `[..., T_q, d_head]` and keys `[..., T_k, d_head]` with the leading
+        axes of the weights: the *neuron view* of a cell then shows how its weight comes from them.
+    change: a function from a list of changes to (answer, weights) or (answer, weights, query_tokens,
+        key_tokens). The answer is text; the weights have the same leading axes, but for some of size 1. A
+        change is a dictionary: `{"kind": "cut", "index": [layer, head], "query": q, "key": k}` takes one
+        weight away, "force" leaves it alone in its row, and `{"kind": "off", "index": [layer, head]}` turns a
+        head off. `index` holds as many numbers as there are leading axes. The reader makes changes to the
+        chosen cell, and sees the answer and the weights before and after. It is called with `[]` at once.
     position: where the controls start, as in `move`.
-    Raises ValueError for tokens, labels, axes or a mask that do not fit, for values that are not weights, and
-    for a position outside the weights; TypeError for a mask that is not boolean.
+    Raises ValueError for tokens, labels, axes, a mask, an effect, vectors or weights of `change` that do not
+    fit, for values that are not weights, and for a position outside the weights; TypeError for a mask that is
+    not boolean.
     """
 
     _esm = bundle("attention_explorer.js")
-    _css = HERE / "attention_explorer.css"
+    _css = "".join(path.read_text(encoding="utf-8") for path in sorted(HERE.glob("attention_*.css")))
     weights = traitlets.Bytes().tag(sync=True)          # hidden cells as NaN, or as 65535
     dtype = traitlets.Unicode("float32").tag(sync=True) # or uint16: 0 to 65534 stand for 0 to 1
     shape = traitlets.List().tag(sync=True)
@@ -57,9 +69,11 @@ class AttentionExplorer(anywidget.AnyWidget):
     def __init__(self, weights: Values, query_tokens: Sequence | None = None,
                  key_tokens: Sequence | None = None, mask: Values | None = None,
                  axes: Sequence[str] | None = None, vmax: float = 1.0, labels: Sequence | None = None,
-                 **position):
+                 effect: Values | None = None, vectors: Sequence[Values] | None = None,
+                 change: Callable | None = None, **position):
         self.values, traits = checked(weights, query_tokens, key_tokens, mask, axes, labels)
-        super().__init__(vmax=vmax, index=[0] * len(traits["axes"]), **traits)
+        super().__init__(vmax=vmax, index=[0] * len(traits["axes"]), **traits,
+                         **touch_traits(traits["shape"], effect, vectors, change))
         self.move(**position)
 
     @classmethod
@@ -74,7 +88,9 @@ class AttentionExplorer(anywidget.AnyWidget):
         """Show the weights of what was typed. If it cannot be read, say why, and keep the last ones."""
         try:
             names = ("weights", "query_tokens", "key_tokens", "mask", "axes", "labels")
-            values, traits = checked(*map(self.read(**self.texts).get, names))
+            arguments = self.read(**self.texts)
+            values, traits = checked(*map(arguments.get, names))
+            traits |= touch_traits(traits["shape"], *map(arguments.get, ("effect", "vectors", "change")))
         except Exception as error:                      # a reader's own function may raise anything
             self.message = str(error) or type(error).__name__
             return
@@ -96,7 +112,7 @@ class AttentionExplorer(anywidget.AnyWidget):
         many = math.prod(self.shape[:-2]) > 1
         grid = {"grid": [False, True]} if many else {}
         compare = {"compare": [False, True]} if many or self.texts else {}
-        return ranges | grid | {"view": VIEWS} | compare
+        return ranges | grid | {"view": VIEWS} | compare | self.touch_ranges()
 
     def move(self, **position: int | str | bool) -> None:
         """Set controls: `move(layer=1, head=3, query=2, key=0, view="map", grid=False, compare=False)`.
@@ -105,6 +121,8 @@ class AttentionExplorer(anywidget.AnyWidget):
         head="mean": the mean over heads. head="rollout": attention rollout from this layer down to the input
             (Abnar and Zuidema 2020), where axes are named layer and head and queries and keys are the same tokens.
         compare: True keeps the map that this move leads to beside those of later moves.
+        Where there are such, `effect=True` shows the effects, `after=True` the weights after the changes, and
+        `neuron=True` opens the neuron view.
         Raises ValueError for a control or a value that this explorer does not have.
         """
         for name, value in position.items():
@@ -115,15 +133,15 @@ class AttentionExplorer(anywidget.AnyWidget):
         for name, value in position.items():
             setattr(self, name, value)
         if compare is not None:
-            self.pinned = pinned_of(self.chosen_map()) if compare else {}
+            self.pinned = pinned_of(self.chosen_map()) | self.scale_traits() if compare else {}
 
     def chosen_map(self) -> Shown:
         """The map at the sliders."""
         index = list(self.index)
         title = ", ".join(WORDS.get(i, f"{axis} {i}") for axis, i in zip(self.axes, index))
         label = "" if WORDS.keys() & set(index) else self.labels_of_maps[tuple(index)]
-        return Shown(values_at(self.values, self.axes, index), self.query_tokens, self.key_tokens,
-                     f"{title}: {label}" if label else title)
+        values, *tokens = self.shown()
+        return Shown(values_at(values, self.axes, index), *tokens, f"{title}: {label}" if label else title)
 
     @property
     def labels_of_maps(self) -> np.ndarray:
@@ -136,11 +154,15 @@ class AttentionExplorer(anywidget.AnyWidget):
         shown = self.chosen_map()
         if self.grid and self.view == "map":
             fixed, chosen = tuple(self.index[:-2]), None if WORDS.keys() & set(self.index) else self.index[-2:]
-            return plots.grid_of_maps(self.values[fixed], self.axes[-2:], chosen, self.vmax, self.labels_of_maps[fixed])
-        if self.pinned:
-            return plots.compared([shown_of(self.pinned), shown], self.view, self.query, self.key, self.vmax)
+            values, labels = self.shown()[0][fixed], self.labels_of_maps[fixed]
+            return plots.grid_of_maps(values, self.axes[-2:], chosen, labels=labels, **self.scale)
+        query, key = (min(i, size - 1) for i, size in zip((self.query, self.key), shown.values.shape))
+        if self.effect:
+            return plots.map_and_row(shown.values, query, key, *shown[1:], **self.scale)
+        if self.pinned and self.pinned.get("vmin", 0) == 0:
+            return plots.compared([shown_of(self.pinned), shown], self.view, query, key, self.vmax)
         draw = {"map": plots.map_and_row, "lines": plots.links, "bars": plots.row_and_column}[self.view]
-        return draw(shown.values, self.query, self.key, shown.query_tokens, shown.key_tokens, shown.title, self.vmax)
+        return draw(shown.values, query, key, *shown[1:], self.vmax)
 
     def __repr__(self):
         numbers = {name: range(size) for name, size in zip([*self.axes, "query", "key"], self.shape)}
@@ -149,31 +171,3 @@ class AttentionExplorer(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **kwargs):
         return beside(super()._repr_mimebundle_(**kwargs), self.picture()._repr_mimebundle_(), repr(self))
-
-
-def checked(weights, query_tokens, key_tokens, mask, axes, labels) -> tuple[np.ndarray, dict]:
-    """The weights with NaN in hidden cells, and the traits of an explorer that shows them."""
-    values = as_numpy(weights).astype(np.float32)
-    shape = list(values.shape)
-    if values.ndim < 2 or values.size == 0:
-        raise ValueError(f"weights of shape {shape}: an explorer needs at least one row and column")
-    if not (values.min() >= 0 and values.max() <= 1 + 1e-3):
-        raise ValueError(f"values from {values.min():.3g} to {values.max():.3g}: weights lie between 0 and 1 "
-                         "(scores need a softmax first)")
-    *sizes, T_q, T_k = shape
-    axes = AXES.get(len(sizes)) if axes is None else list(axes)
-    if axes is None or len(axes) != len(sizes):
-        raise ValueError(f"axes={axes} for weights of shape {shape}: every axis before the last two needs a name")
-    for what, tokens, size in (("query_tokens", query_tokens, T_q), ("key_tokens", key_tokens, T_k)):
-        if tokens is not None and len(tokens) != size:
-            raise ValueError(f"{len(tokens)} {what} for weights of shape {shape}: {size} are needed")
-    named = np.array([] if labels is None else labels, dtype=object)
-    if labels is not None and list(named.shape) != sizes:
-        raise ValueError(f"labels of shape {list(named.shape)} for weights of shape {shape}: each map needs one")
-    if mask is not None:
-        values = np.where(broadcast_mask(mask, values.shape), values, np.float32("nan"))
-    queries = list(map(str, range(T_q) if query_tokens is None else query_tokens))
-    keys = list(map(str, range(T_k) if key_tokens is None else key_tokens))
-    return values, encoded(values) | {
-        "shape": shape, "axes": axes, "query_tokens": queries, "key_tokens": keys, "labels": list(map(str, named.flat)),
-        "summaries": summaries_of(axes, sizes, queries, keys)}

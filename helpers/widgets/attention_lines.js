@@ -11,8 +11,9 @@ let made = 0;                                         // how many of these panel
 function spoken(map, side, i) {
   const others = side === "query" ? map.keys : map.queries;
   const weights = others.map((token, j) => [side === "query" ? map.weight(i, j) : map.weight(j, i), token]);
-  const largest = weights.filter(([w]) => w > 0).sort((a, b) => b[0] - a[0]).slice(0, 3);
-  const said = largest.map(([w, token]) => `${token} ${w.toFixed(2)}`).join(", ") || "nothing";
+  const largest = weights.filter(([w]) => map.scale.strength(w) > 0).sort((a, b) => Math.abs(b[0]) - Math.abs(a[0])).slice(0, 3);
+  const said = largest.map(([w, token]) => `${token} ${map.scale.say(w, 2)}`).join(", ") || "nothing";
+  if (map.scale.isSigned) return `largest effects: ${said}`;
   return side === "query" ? `looks most at ${said}` : `most looked at by ${said}`;
 }
 
@@ -115,12 +116,12 @@ export class LinesPanel {
   }
 
   drawLine(g, q, k, color) {
-    const { map, row, width, height, box } = this, part = clamp(map.weight(q, k) / map.scale.high, 0, 1);
+    const { map, row, width, height, box } = this, w = map.weight(q, k), part = map.scale.strength(w);
     const from = ABOVE_LINES + (q + 0.5) * row - box.y, to = ABOVE_LINES + (k + 0.5) * row - box.y;
     const seen = Math.max(from, to) >= 0 && Math.min(from, to) <= height;
     if (!seen || !(part >= LEAST)) return;            // also where it is hidden: then it is NaN
     const globalAlpha = Math.min(1, (color === OTHERS ? 0.06 : 0.25) + part);
-    Object.assign(g, { strokeStyle: color, globalAlpha, lineWidth: 0.5 + 4.5 * part });
+    Object.assign(g, { strokeStyle: map.scale.isSigned && color !== FOCUS ? map.scale.ink(w) : color, globalAlpha, lineWidth: 0.5 + 4.5 * part });
     g.beginPath();
     g.moveTo(SIDE, from);
     g.lineTo(width - SIDE, to);

@@ -42,8 +42,9 @@ function zoomByWheel(event, panel) {
 }
 
 export class Stage {
-  constructor(weights, changed) {
+  constructor(weights, above, changed) {
     this.weights = weights;
+    this.above = above;                               // what stands between the top and the panels
     this.changed = changed;
     this.panels = [];                                 // the large ones
     this.node = element("div", { class: "pictures" });
@@ -74,7 +75,7 @@ export class Stage {
 
   draw() {
     this.arrange();
-    const { panels, bars, aside } = this, height = clamp(window.innerHeight - OTHER_THAN_PICTURE, 280, 1000);
+    const { panels, bars, aside } = this, height = clamp(window.innerHeight - OTHER_THAN_PICTURE - this.above.offsetHeight, 280, 1000);
     const width = this.node.clientWidth, abreast = width >= NARROW ? panels.length : 1;
     const room = { width: (width - (abreast - 1) * BETWEEN_PANELS) / abreast, height };
     panels.forEach((panel) => panel.draw(room));

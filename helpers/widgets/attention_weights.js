@@ -1,4 +1,4 @@
-import { channelsOf, clamp, palette } from "./drawing.js";
+import { BAR, channelsOf, clamp, palette } from "./drawing.js";
 
 const WORD = { mean: "mean over heads", rollout: "rollout" };      // what stands in a title for a further stop of the heads
 
@@ -14,6 +14,25 @@ export class Scale {
   }
 
   color(w) { return `rgb(${this.channels(w)})`; }
+
+  get isSigned() { return this.low < 0; }
+
+  // How strong a value is, from 0 to 1, whatever its sign.
+  strength(w) { return clamp(Math.abs(w) / this.high, 0, 1); }
+
+  // Where the bar of a value starts, and how long it is, as parts of the room for it.
+  bar(w) {
+    const zero = this.isSigned ? 0.5 : 0, length = this.strength(w) * (1 - zero);
+    return [w < 0 ? zero - length : zero, length];
+  }
+
+  // The colour of a bar or a line.
+  ink(w) { return this.isSigned ? this.stops.at(w < 0 ? 0 : -1) : BAR; }
+
+  say(w, digits) {
+    const text = Math.abs(w).toFixed(digits), sign = w < 0 ? "−" : this.isSigned ? "+" : "";
+    return Number(text) ? sign + text : text;
+  }
 }
 
 // One map with its tokens: values has a number for each query and key, row by row.
@@ -75,6 +94,7 @@ export class Weights {
   constructor(model) {
     this.model = model;
     this.preview = null;                              // {index, query, key} at the pointer
+    this.beside = () => "";                           // of a cell: what else is known of it, in words
     this.read();
   }
 
@@ -88,7 +108,7 @@ export class Weights {
     this.queries = model.get("query_tokens");
     this.keys = model.get("key_tokens");
     this.labels = model.get("labels");
-    this.scale = new Scale(model.get("colors"), 0, model.get("vmax"), model.get("masked"));
+    this.scale = new Scale(model.get("colors"), model.get("vmin"), model.get("vmax"), model.get("masked"));
     this.anyMasked = this.all.some(Number.isNaN);
     this.maps = new Map();
     this.preview = null;
@@ -96,9 +116,9 @@ export class Weights {
 
   get index() { return this.model.get("index"); }
 
-  get query() { return this.model.get("query"); }
+  get query() { return clamp(this.model.get("query"), 0, this.T_q - 1); }
 
-  get key() { return this.model.get("key"); }
+  get key() { return clamp(this.model.get("key"), 0, this.T_k - 1); }
 
   get locked() { return this.model.get("locked"); }
 
@@ -122,7 +142,7 @@ export class Weights {
 
   title(index = this.index) {
     const names = this.axes.map((axis, i) => WORD[index[i]] || `${axis} ${index[i]}`).join(", "), label = this.label(index);
-    return label ? `${names} (${label})` : names;
+    return [label ? `${names} (${label})` : names, this.model.get("note")].filter(Boolean).join(", ");
   }
 
   // The map at an index, whose place for the head may also be "mean" or "rollout".
@@ -161,15 +181,18 @@ export class Weights {
     if (kept !== this.kept) {
       this.kept = kept;
       this.pinnedMap = kept.weights
-        && new AttentionMap(decode(kept.weights, "float32"), kept.query_tokens, kept.key_tokens, this.scale, kept.title);
+        && new AttentionMap(decode(kept.weights, "float32"), kept.query_tokens, kept.key_tokens, this.scaleOf(kept), kept.title);
     }
     return this.pinnedMap;
   }
 
+  scaleOf({ colors, vmin, vmax }) { return new Scale(colors, vmin, vmax, this.scale.masked); }
+
   pin(wanted) {
-    const { values, queries, keys, title } = this.map();
+    const { values, queries, keys, title } = this.map(), { stops, low, high } = this.scale;
     this.set("pinned", wanted ? {
       weights: new Uint8Array(Float32Array.from(values).buffer), query_tokens: queries, key_tokens: keys, title,
+      colors: stops, vmin: low, vmax: high,
     } : {});
   }
 

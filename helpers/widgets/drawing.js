@@ -9,6 +9,16 @@ export const LINE = 14;                                      // from one line of
 export const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
 export const plural = (name, n) => (n === 1 ? name : name + "s");
 
+// A function that draws once for several calls in a row.
+export function batched(draw) {
+  let waiting = false;
+  return () => {
+    if (waiting) return;
+    waiting = true;
+    queueMicrotask(() => { waiting = false; draw(); });
+  };
+}
+
 export function element(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
