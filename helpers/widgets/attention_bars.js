@@ -21,7 +21,7 @@ export class BarPanel {
     const map = this.source(), tokens = this.side === "query" ? map.keys : map.queries;
     this.room = room;
     this.left = widest(this.canvas, tokens, BOLD) + 10;
-    this.row = clamp(Math.floor((room.height - this.above - 4) / tokens.length), 14, 26);
+    this.row = clamp(Math.floor((room.height - this.above - 4) / tokens.length), 13, 22);
     const height = Math.min(room.height, this.above + tokens.length * this.row + 4);
     const g = this.box.paper(room.width, height, room.width, this.above + tokens.length * this.row + 4);
     Object.assign(this, { map, tokens, width: this.box.width, height: this.box.height });

@@ -1,7 +1,7 @@
 // The maps of the last two leading axes at once, small and without tokens.
 import { BOLD, FAINT, FOCUS, INK, KEY, LINE, QUERY, STROKE, TEXT, clamp, element, paper, shorten, widest } from "./drawing.js";
 
-const BETWEEN_MAPS = 6;
+const BETWEEN_MAPS = 6, NARROWEST_NAMED = 34;         // a map must be that wide to have a label
 
 export class GridPanel {
   constructor(weights) {
@@ -21,15 +21,20 @@ export class GridPanel {
   // With two axes, the names of rows and columns stand at the side and above; with one, each map has its own.
   measure(room) {
     const { weights } = this, { T_q, T_k } = weights, sizes = weights.sizes.slice(-2), two = sizes.length === 2;
-    const across = Math.ceil(Math.sqrt(sizes[0] * (room.width / room.height) * (T_q / T_k)));
-    const columns = two ? sizes[1] : clamp(across, 1, sizes[0]), rows = two ? sizes[0] : Math.ceil(sizes[0] / columns);
-    const names = Array.from({ length: rows }, (_, row) => `${weights.axes.at(-2)} ${row}`);
+    const names = Array.from({ length: two ? sizes[0] : 0 }, (_, row) => `${weights.axes.at(-2)} ${row}`);
     this.left = two ? widest(this.canvas, names, BOLD) + 10 : 2;
     this.top = two ? 20 : 4;
-    this.lines = Math.max(0, ...weights.labels.map((label) => this.linesOf(label).length));      // of the longest label
+    const across = (columns) => (room.width - this.left) / columns - BETWEEN_MAPS;       // the width of a map
+    const isNamed = !two || across(sizes[1]) >= NARROWEST_NAMED;
+    this.lines = isNamed ? Math.max(0, ...weights.labels.map((label) => this.linesOf(label).length)) : 0;     // of labels
     this.line = (two ? 0 : LINE + 2) + this.lines * LINE;             // above each map
-    const most = (room.height - this.top) / rows - this.line - BETWEEN_MAPS;
-    const cell = Math.min(((room.width - this.left) / columns - BETWEEN_MAPS) / T_k, most / T_q, 16);
+    const cellOf = (columns) => {
+      const rows = two ? sizes[0] : Math.ceil(sizes[0] / columns);
+      return Math.min(across(columns) / T_k, ((room.height - this.top) / rows - this.line - BETWEEN_MAPS) / T_q, 16);
+    };
+    const choices = Array.from({ length: two ? 0 : sizes[0] }, (_, i) => i + 1);
+    const columns = two ? sizes[1] : choices.reduce((best, n) => (cellOf(n) > cellOf(best) ? n : best));
+    const cell = Math.max(cellOf(columns), 0.1), rows = two ? sizes[0] : Math.ceil(sizes[0] / columns);
     this.cell = cell >= 2 ? Math.floor(cell * 2) / 2 : cell;
     Object.assign(this, { sizes, columns, rows, two });
     this.mapWidth = T_k * this.cell;
@@ -84,10 +89,10 @@ export class GridPanel {
     g.fillStyle = KEY;
     g.fillRect(x + key * cell, y + mapHeight, Math.max(cell, 2), 4);
     Object.assign(g, { textAlign: "left", fillStyle: chosen ? FOCUS : INK, font: chosen ? BOLD : TEXT });
-    const written = this.linesOf(label), room = mapWidth + BETWEEN_MAPS - 2;
+    const written = this.lines ? this.linesOf(label) : [], room = mapWidth;
     if (!two) g.fillText(`${weights.axes.at(-1)} ${index.at(-1)}`, x, y - 2 - this.lines * LINE, room);
     written.forEach((text, i) => {
-      g.fillText(shorten(g, text, 1.25 * room), x, y - 2 - (written.length - 1 - i) * LINE, room);      // set a little closer
+      g.fillText(shorten(g, text, 1.4 * room), x, y - 2 - (written.length - 1 - i) * LINE, room);      // set a little closer
     });
   }
 

@@ -5,7 +5,9 @@ import { LinesPanel } from "./attention_lines.js";
 import { MapPanel } from "./attention_map.js";
 import { clamp, element } from "./drawing.js";
 
-const OTHER_THAN_PICTURE = 260;                       // height of a window that text boxes, readout and the page's own parts take
+// What is not the picture's of a window's height: text boxes, readout, the page's own bars. Where the controls are above the
+// picture, not all can be in view at once, and less is left out.
+const BESIDE = 246, BELOW = 110;
 const BETWEEN_PANELS = 12, NARROW = 420;                         // below this width, panels stand one below the other
 const DIRECTIONS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 
@@ -17,6 +19,7 @@ function listen(panel, weights, changed) {
   };
   const preview = (event, cell) => { weights.preview = cell; changed(event); };
   panel.canvas.addEventListener("pointermove", (event) => { if (event.pointerType !== "touch") preview(event, cellOf(event)); });
+  panel.node.addEventListener("scroll", (event) => preview(event, null));
   panel.canvas.addEventListener("pointerleave", (event) => preview(event, null));
   panel.canvas.addEventListener("click", (event) => { const cell = cellOf(event); if (cell) weights.click(cell); });
   panel.canvas.addEventListener("keydown", (event) => {
@@ -75,14 +78,15 @@ export class Stage {
 
   draw() {
     this.arrange();
-    const { panels, bars, aside } = this, height = clamp(window.innerHeight - OTHER_THAN_PICTURE - this.above.offsetHeight, 280, 1000);
+    const { panels, bars, aside, above } = this;
+    const isBeside = aside.getBoundingClientRect().left < this.node.getBoundingClientRect().left;
+    const height = clamp(window.innerHeight - (isBeside ? BESIDE + above.offsetHeight : BELOW), 320, 1000);
     const width = this.node.clientWidth, abreast = width >= NARROW ? panels.length : 1;
     const room = { width: (width - (abreast - 1) * BETWEEN_PANELS) / abreast, height };
     panels.forEach((panel) => panel.draw(room));
     if (bars) {
-      const isBeside = aside.getBoundingClientRect().left < this.node.getBoundingClientRect().left;
-      const above = aside.offsetTop - this.node.offsetTop;
-      bars.draw({ width: aside.clientWidth, height: isBeside ? Math.max(160, height - above) : height });
+      const lower = aside.offsetTop - this.node.offsetTop;
+      bars.draw({ width: aside.clientWidth, height: isBeside ? Math.max(160, height - lower) : height });
     }
   }
 

@@ -3,6 +3,8 @@
 Every page shows what is committed. A lesson with an explorer is run up to its last explorer, for the weights in it.
 """
 import argparse
+import functools
+import operator
 import pathlib
 import re
 
@@ -95,10 +97,12 @@ def explorers_of(path):
 
 
 def state_of(widget):
-    """What the JavaScript reads of an explorer, its weights as base64."""
-    buffer, = widget["buffers"]
+    """What the JavaScript reads of an explorer; in place of bytes {"base64": text}."""
     values = {name: value for name, value in widget["state"].items() if not name.startswith("_")}
-    return values | {"weights": buffer["data"]}
+    for buffer in widget["buffers"]:
+        *path, last = buffer["path"]
+        functools.reduce(operator.getitem, path, values)[last] = {"base64": buffer["data"]}
+    return values
 
 
 if __name__ == "__main__":
