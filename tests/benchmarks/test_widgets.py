@@ -96,7 +96,8 @@ def report(figure):
 @pytest.mark.parametrize(("cell", "what", "limit"), [
     (0, "explorer, one map of 16 x 16", 20), (1, "explorer, grid of 16 such maps", 40),
     (2, "explorer, grid of 72 maps of 24 x 24, named", 60),
-    (3, "explorer, one map of 512 x 512", 50), (4, "explorer, lines of 128 x 128", 50)], ids=["map", "grid", "named", "large", "lines"])
+    (3, "explorer, one map of 512 x 512", 50), (4, "explorer, lines of 128 x 128", 50)],
+    ids=["map", "grid", "named", "large", "lines"])
 def test_explorer(notebook, report, cell, what, limit):
     part = notebook.cell(cell)
     slider, canvas = part.locator("input[type=range]").first, part.locator(".pictures canvas")
