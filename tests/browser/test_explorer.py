@@ -227,7 +227,7 @@ def test_mean_and_rollout_are_stops_of_the_heads_slider(notebook):
     notebook.press(head, "ArrowRight")
     wait_for(readout, f"layer 3, mean over heads, query “lifted” → key “tall”: {weights[3].mean(0)[4, 2]:.4f}")
     notebook.press(head, "ArrowRight")
-    wait_for(readout, f"layer 3, rollout, query “lifted” → key “tall”: {rollout(weights[:4])[4, 2]:.4f}")
+    wait_for(readout, f"layer 3, rollout, query “lifted” → key “tall”: {rollout(weights)[3, 4, 2]:.4f}")
     assert head.get_attribute("aria-valuetext") == "rollout"
     wait_until(lambda: notebook.say("print(big.index)") == "[3, 'rollout']", 5, lambda: "Python was not told")
     notebook.press(head, "Home")
