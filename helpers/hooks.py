@@ -86,73 +86,6 @@ def hook_points(model: nn.Module) -> dict[str, nn.Module]:
 
 
 @torch.no_grad()
-def maps_of(bert: nn.Module, found) -> Tensor:
-    """All maps of a `Bert` for a text or pair, as the tokenizer encoded it: [layers, heads, T, T]."""
-    with record(bert) as seen:
-        bert(torch.tensor([found.ids]), torch.tensor([len(found)]), torch.tensor([found.type_ids]))
-    return torch.stack([weights[0][0] for weights in seen.values()])
-
-
-def head_scores(weights: Tensor, tokens: list[str]) -> dict[str, Tensor]:
-    """What the words look at: weights [..., T, T] to the mean weight on each kind of token, [...].
-
-    The words are all tokens but `[CLS]` and `[SEP]`. Each mean is over the words that have a token of that
-    kind to look at, and NaN where there is none. "broad" is the entropy of a row: 0 for all weight on one
-    token, 1 for the same weight on every token.
-    """
-    T, position = len(tokens), torch.arange(len(tokens))
-    ids = torch.tensor([tokens.index(token) for token in tokens])
-    cls, sep = (torch.tensor([token == mark for token in tokens]) for mark in ("[CLS]", "[SEP]"))
-    words, back = ~(cls | sep), position.unsqueeze(1) - position           # [T], [T, T]
-    looks = {"previous": words & (back == 1), "next": words & (back == -1),
-             "same": words & (ids.unsqueeze(1) == ids) & (back != 0),
-             "[SEP]": sep.expand(T, T), "[CLS]": cls.expand(T, T)}
-    scores = {}
-    for kind, mask in looks.items():
-        asked = words & mask.any(1)
-        scores[kind] = (weights * mask).sum(-1)[..., asked].mean(-1)       # [...]
-    entropy = -torch.special.xlogy(weights, weights).sum(-1)               # [..., T]
-    scores["broad"] = entropy[..., words].mean(-1) / math.log(T)
-    return scores
-
-
-def head_names(scores: dict[str, Tensor], least: float = 0.4) -> list[list[str]]:
-    """A name for each head, as lists, from scores [layers, heads]; "" where nothing stands out.
-
-    A head is named after the kind that gets most of the weight that is not on `[CLS]`, if that is at least
-    `least` of it; else "[CLS]" if that gets `least` of all weight; else "broad" from an entropy of 0.85.
-    """
-    rest = torch.stack([scores[kind] for kind in KINDS]) / (1 - scores["[CLS]"])     # [kinds, layers, heads]
-    most, best = rest.max(0)
-
-    def name(layer, head):
-        if most[layer, head] >= least:
-            return KINDS[best[layer, head]]
-        if scores["[CLS]"][layer, head] >= least:
-            return "[CLS]"
-        return "broad" if scores["broad"][layer, head] >= 0.85 else ""
-
-    return [[name(layer, head) for head in range(most.shape[1])] for layer in range(len(most))]
-
-
-def rollout(weights: Tensor) -> Tensor:
-    """How much of each input token reaches each position after the last layer: [layer, head, T, T] to [T, T].
-
-    The heads are averaged; half of each layer's output comes from the residual connection: 0.5 A + 0.5 I, with
-    rows that sum to 1; the layers are multiplied. Hidden cells may be NaN. Raises ValueError for another shape.
-    Source: Abnar and Zuidema 2020, section 3.
-    """
-    weights = torch.as_tensor(weights).nan_to_num(0.0)
-    if weights.dim() != 4 or weights.shape[-1] != weights.shape[-2]:
-        raise ValueError(f"weights of shape {list(weights.shape)}: a rollout needs [layer, head, T, T]")
-    total = identity = torch.eye(weights.shape[-1], dtype=weights.dtype, device=weights.device)
-    for attention in weights.mean(1):                                      # [T, T]
-        mixed = (attention + identity) / 2
-        total = mixed / mixed.sum(-1, keepdim=True) @ total
-    return total
-
-
-@torch.no_grad()
 def effects(model: nn.Module, inputs, answer, how: str = "renormalise", where: str = "",
             batch_size: int = 256) -> Tensor:
     """What each attention weight does for an answer: [layer, head, T_q, T_k].
@@ -161,6 +94,7 @@ def effects(model: nn.Module, inputs, answer, how: str = "renormalise", where: s
         "renormalise": set to 0, and the row divided by its sum; zeros where the row had nothing else
         "cut": set to 0, the rest of the row as it was
         "mean": set to the mean of its row, 1 / (number of keys that the query may look at), the rest as it was
+    (A change of kind "cut" in `what_if` is "renormalise" here.)
     Cells that the mask hides are NaN: those whose weight is 0 in every layer and head.
 
     inputs: what the model is called with, a tensor or a tuple, as a batch of one. The batch is repeated, and each of
@@ -194,7 +128,8 @@ def what_if(model: nn.Module, run: Callable, where: str = "") -> Callable:
         f = what_if(model, lambda: answer_to(text), where="cross_attn")
         answer, weights = f([{"kind": "cut", "index": [0, 3], "query": 5, "key": 9}])
 
-    run: without arguments; it calls the model in one pass, or token by token with a cache, and returns any answer.
+    run: without arguments; it calls the model, each token once: in one pass, or one after the other with a cache. It returns
+        any answer, or a tuple of three, (answer, query_tokens, key_tokens): f then returns (answer, weights, *both).
     where: as in `weights_chosen`.
     changes: each a dictionary, applied in turn, to every row of the batch:
         "kind": "cut" sets one weight to 0 and divides the row by its sum (zeros where it had nothing else);
@@ -213,12 +148,13 @@ def what_if(model: nn.Module, run: Callable, where: str = "") -> Callable:
     def f(changes=()):
         places = [place_of(change, len(paths)) for change in changes]
         with record(model) as before, record(model, change_at(paths, places)) as after:
-            answer = run()
+            found = run()
         if not set(paths) <= set(before):
             raise ValueError(f"run() did not call {paths[0]} of the {type(model).__name__}: there are no weights to show")
         maps = whole_maps(before, paths)                                   # [layer, head, T_q, T_k]
         check_queries(places, maps.shape[2])
-        return answer, whole_maps(after, paths).masked_fill(~visible(maps), torch.nan)
+        answer, *tokens = found if isinstance(found, tuple) and len(found) == 3 else (found,)
+        return answer, whole_maps(after, paths).masked_fill(~visible(maps), torch.nan), *tokens
 
     return f
 
@@ -232,7 +168,7 @@ def weights_chosen(model: nn.Module, where: str = "") -> list[str]:
     paths = [path for path in hook_points(model) if re.search(where, path)]
     if len(kinds(paths)) != 1:
         raise ValueError(f"where={where!r} finds {kinds(paths) or 'nothing'}: it needs to choose one kind of "
-                         f"{kinds(hook_points(model))}, such as where={kinds(hook_points(model))[-1].split('.')[-2]!r}")
+                         f"{kinds(hook_points(model))}, by a regular expression such as 'decoder.*self_attn'")
     return paths
 
 
@@ -242,10 +178,10 @@ def kinds(paths):
 
 
 def whole_maps(seen, paths):
-    """What was recorded for the first row of the batch: float32 [layer, head, T_q, T_k], all calls one below the other."""
+    """What was recorded for the first row of the batch, all calls one below the other: float32 [layer, head, T_q, T_k], else 0."""
     def whole(calls):
         T_k = max(weights.shape[-1] for weights in calls)
-        return torch.cat([F.pad(heads(weights)[0], (0, T_k - weights.shape[-1]), value=torch.nan) for weights in calls], -2)
+        return torch.cat([F.pad(heads(weights)[0], (0, T_k - weights.shape[-1])) for weights in calls], -2)
 
     return torch.stack([whole(seen[path]) for path in paths]).float()
 
@@ -367,3 +303,73 @@ def check_evaluating(model):
     """Raise if the model is in training mode."""
     if model.training:
         raise ValueError("the model is in training mode, in which dropout changes its answer: call model.eval() first")
+
+
+def rollout(weights: Tensor) -> Tensor:
+    """How much of each input token reaches each position after each layer: [..., layer, head, T, T] to [..., layer, T, T].
+
+    The heads are averaged. Half of what a layer passes on comes through its residual connection: 0.5 A + 0.5 I, with
+    rows that sum to 1. Such a matrix is multiplied by the rollout of the layer below; in the first layer it is the
+    rollout. Hidden cells of the weights may be NaN. Raises ValueError for another shape.
+    Source: Abnar and Zuidema 2020, section 3.
+    """
+    weights = torch.as_tensor(weights)
+    if weights.dim() < 4 or weights.shape[-1] != weights.shape[-2]:
+        raise ValueError(f"weights of shape {list(weights.shape)}: a rollout needs [..., layer, head, T, T]")
+    attention = weights.nan_to_num(0.0).mean(-3)                           # [..., layer, T, T]
+    mixed = 0.5 * attention + 0.5 * torch.eye(weights.shape[-1]).to(attention)
+    first, *others = (mixed / mixed.sum(-1, keepdim=True)).unbind(-3)
+    layers = [first]
+    for layer in others:
+        layers.append(layer @ layers[-1])                                  # [..., T, T]
+    return torch.stack(layers, -3)
+
+
+@torch.no_grad()
+def maps_of(bert: nn.Module, found) -> Tensor:
+    """All maps of a `Bert` for a text or pair, as the tokenizer encoded it: [layers, heads, T, T]."""
+    with record(bert) as seen:
+        bert(torch.tensor([found.ids]), torch.tensor([len(found)]), torch.tensor([found.type_ids]))
+    return torch.stack([weights[0][0] for weights in seen.values()])
+
+
+def head_scores(weights: Tensor, tokens: list[str]) -> dict[str, Tensor]:
+    """What the words look at: weights [..., T, T] to the mean weight on each kind of token, [...].
+
+    The words are all tokens but `[CLS]` and `[SEP]`. Each mean is over the words that have a token of that
+    kind to look at, and NaN where there is none. "broad" is the entropy of a row: 0 for all weight on one
+    token, 1 for the same weight on every token.
+    """
+    T, position = len(tokens), torch.arange(len(tokens))
+    ids = torch.tensor([tokens.index(token) for token in tokens])
+    cls, sep = (torch.tensor([token == mark for token in tokens]) for mark in ("[CLS]", "[SEP]"))
+    words, back = ~(cls | sep), position.unsqueeze(1) - position           # [T], [T, T]
+    looks = {"previous": words & (back == 1), "next": words & (back == -1),
+             "same": words & (ids.unsqueeze(1) == ids) & (back != 0),
+             "[SEP]": sep.expand(T, T), "[CLS]": cls.expand(T, T)}
+    scores = {}
+    for kind, mask in looks.items():
+        asked = words & mask.any(1)
+        scores[kind] = (weights * mask).sum(-1)[..., asked].mean(-1)       # [...]
+    entropy = -torch.special.xlogy(weights, weights).sum(-1)               # [..., T]
+    scores["broad"] = entropy[..., words].mean(-1) / math.log(T)
+    return scores
+
+
+def head_names(scores: dict[str, Tensor], least: float = 0.4) -> list[list[str]]:
+    """A name for each head, as lists, from scores [layers, heads]; "" where nothing stands out.
+
+    A head is named after the kind that gets most of the weight that is not on `[CLS]`, if that is at least
+    `least` of it; else "[CLS]" if that gets `least` of all weight; else "broad" from an entropy of 0.85.
+    """
+    rest = torch.stack([scores[kind] for kind in KINDS]) / (1 - scores["[CLS]"])     # [kinds, layers, heads]
+    most, best = rest.max(0)
+
+    def name(layer, head):
+        if most[layer, head] >= least:
+            return KINDS[best[layer, head]]
+        if scores["[CLS]"][layer, head] >= least:
+            return "[CLS]"
+        return "broad" if scores["broad"][layer, head] >= 0.85 else ""
+
+    return [[name(layer, head) for head in range(most.shape[1])] for layer in range(len(most))]

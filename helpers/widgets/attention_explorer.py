@@ -11,6 +11,7 @@ from helpers import plots
 from helpers.plots import Picture, Values, beside
 from helpers.widgets.bundle import bundle
 from helpers.widgets.controls import describe
+from helpers.widgets.sources import read_model, read_outputs
 from helpers.widgets.touch import Touch, touch_traits
 from helpers.widgets.views import VIEWS, WORDS, Shown, pinned_of, shown_of, values_at
 from helpers.widgets.weights import checked
@@ -83,6 +84,46 @@ class AttentionExplorer(Touch, anywidget.AnyWidget):
         explorer.read, explorer.texts = read, texts
         explorer.observe(explorer.typed, "texts")
         return explorer
+
+    @classmethod
+    def of_model(cls, model, tokenizer, text, where: str | None = None, **position) -> "AttentionExplorer":
+        """All layers and heads of a model of this course, for one text.
+
+            AttentionExplorer.of_model(classifier, vocab, ["<cls>", "a", "word"])
+            AttentionExplorer.of_model(bert, tokenizer, ("one sentence", "another"), layer=1)
+            AttentionExplorer.of_model(transformer, (english, french), (["yes"], ["oui"]), where="encoder")
+
+        tokenizer: a `Vocab`, or a tokenizer of the package tokenizers. For an encoder-decoder a pair of Vocabs,
+            (source, target), or one for both.
+        text: for a Vocab a list of tokens, or a string where its tokens are characters; for a tokenizer a string or a
+            pair of strings. For an encoder-decoder (source, target), the target without `<bos>` and `<eos>`.
+        where: which attention of an encoder-decoder, as in `helpers.hooks.weights_chosen`: "encoder",
+            "decoder.*self_attn", or "cross_attn", the default. A row of cross-attention has the token that is written
+            there, `<eos>` at the end; a row of the decoder's self-attention the token that is read there.
+        position: where the controls start, as in `move`.
+        Cells that the masks hide are shown as hidden. Raises ValueError for a text that does not fit the vocabulary or
+        the model, a model in training mode, and a `where` that does not choose one kind of attention.
+        """
+        return cls(**read_model(model, tokenizer, text, where), **position)
+
+    @classmethod
+    def from_transformers(cls, outputs, tokens: Sequence, key_tokens: Sequence | None = None, which: str = "attentions",
+                          row: int = 0, **position) -> "AttentionExplorer":
+        """All layers and heads of a Hugging Face model, from what it returned.
+
+            outputs = model(**inputs, output_attentions=True)
+            tokens = tokenizer.convert_ids_to_tokens(inputs["input_ids"][0])
+            AttentionExplorer.from_transformers(outputs, tokens)
+
+        The model has to be loaded with attn_implementation="eager": others do not form the weights.
+        tokens: those of the queries, as many as there are rows in a map. key_tokens: those of the keys; by default
+            `tokens`, but positions for cross-attention.
+        which: "attentions", or of an encoder-decoder "encoder_attentions", "decoder_attentions" or "cross_attentions".
+        row: which text of the batch. position: where the controls start, as in `move`.
+        Cells whose weight is 0 in every layer and head are shown as hidden.
+        Raises ValueError for outputs without these weights, a row outside the batch, or tokens that do not fit.
+        """
+        return cls(**read_outputs(outputs, tokens, key_tokens, which, row), **position)
 
     def typed(self, change) -> None:
         """Show the weights of what was typed. If it cannot be read, say why, and keep the last ones."""

@@ -77,7 +77,8 @@ export class LinesPanel {
   draw(room) {
     const map = this.source(), most = Math.max(map.T_q, map.T_k);
     this.room = room;
-    if (map !== this.map) this.fill(map);
+    if (map.queries !== this.map?.queries || map.keys !== this.map?.keys) this.fill(map);
+    if (map !== this.map) this.describeSoon();
     this.title.textContent = map.title;
     this.row = clamp(Math.floor((room.height - ABOVE_LINES - 4) / most), 20, 30);
     const full = ABOVE_LINES + most * this.row + 4, width = Math.min(room.width, 760);
@@ -91,9 +92,17 @@ export class LinesPanel {
     for (const side of SIDES) {
       const tokens = side === "query" ? map.queries : map.keys;
       this.lists[side].replaceChildren(...tokens.map((token, i) => element("div", {
-        role: "option", id: `${this.name}-${side}-${i}`, title: token, "aria-label": `${token}, ${spoken(map, side, i)}`,
+        role: "option", id: `${this.name}-${side}-${i}`, title: token,
       }, token)));
     }
+  }
+
+  // Says in words what each token's lines show, once the slider rests: this takes longer than to draw the lines.
+  describeSoon() {
+    window.clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => SIDES.forEach((side) => [...this.lists[side].children].forEach((option, i) => {
+      option.setAttribute("aria-label", `${option.textContent}, ${spoken(this.map, side, i)}`);
+    })), 100);
   }
 
   mark(side) {

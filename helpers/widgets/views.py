@@ -43,7 +43,7 @@ def values_at(values: np.ndarray, axes: Sequence[str], index: Sequence[int | str
     if words == ["mean"]:
         return mean
     *steps, layer, _ = index
-    whole = rollout(torch.from_numpy(values[tuple(steps)][:layer + 1])).numpy()
+    whole = rollout(torch.from_numpy(values[tuple(steps)][:layer + 1]))[-1].numpy()
     return np.where((whole == 0) & np.isnan(mean), np.nan, whole)
 
 

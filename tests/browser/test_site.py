@@ -134,6 +134,25 @@ def test_an_explorer_shows_the_weights_of_its_lesson(opened):
     wait_until(lambda: "hidden by the mask" in readout.inner_text(), 5, readout.inner_text)
 
 
+def test_a_link_opens_the_same_cell(opened):
+    page = opened("12_bert")
+    unfold(page)
+    explorer = page.locator(".explorer")
+    explorer.get_by_role("slider", name="head").press("End")
+    explorer.locator("input[value=lines]").check()
+    explorer.get_by_role("listbox", name="keys").press("ArrowDown")
+    wait_until(lambda: "view=lines" in page.url and "mean" in page.url, 5, lambda: page.url)
+    page.wait_for_timeout(400)
+    said = page.locator(".readout").inner_text()
+    page.reload()
+    assert page.locator(".readout").inner_text() == said and "mean over heads" in said
+    assert page.locator(".explorer canvas.lines").is_visible()
+    page.goto(page.url.replace("query=", "query=9"))                    # no such query: as the lesson has it
+    page.reload()
+    unfold(page)
+    assert page.locator(".explorer canvas.map").count() == 1 and "mean" not in page.locator(".readout").inner_text()
+
+
 def test_what_needs_a_kernel_says_so(opened, tmp_path, monkeypatch):
     name, dot = NAMES[0], "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTj2FAAAAABJRU5ErkJggg=="
     data = {"text/plain": "AttentionExplorer(query=0|1)", VIEW: {"model_id": "from the run before"}, "image/png": dot}

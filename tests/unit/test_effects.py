@@ -274,40 +274,67 @@ def test_a_prompt_and_what_is_written_after_it_make_one_map():
 
 def test_every_text_of_a_batch_is_changed_and_the_first_is_shown():
     model = randomised(Transformer(12, 13, **SMALL))
-    batch, lengths = torch.cat([IDS, IDS.flip(1)]), torch.tensor([4, 5])
-    changes = [change("cut", [0, 1], 0, 1), change("force", [1, 0], 0, 2)]
+    src, lengths, tgt = torch.cat([IDS, IDS.flip(1)]), torch.tensor([4, 5]), OTHER.expand(2, -1)
+    changes = [change("cut", [0, 1], 0, 1), change("force", [1, 0], 0, 2), change("off", [1, 1])]
 
-    def answer(rows):
-        return what_if(model, lambda: translate(model, batch[rows], lengths[rows], 3).tolist(), "cross_attn")(changes)
+    def changed(rows):
+        return what_if(model, lambda: model(src[rows], lengths[rows], tgt[rows]), "cross_attn")(changes)
 
-    both, weights = answer([0, 1])
-    for i in (0, 1):
-        (alone,), _ = answer([i])
-        assert both[i][:len(alone)] == alone
-    assert weights.shape[-1] == 5 and weights[..., 4].isnan().all() and not weights[..., :4].isnan().any()
+    both, weights = changed([0, 1])
+    for row in (0, 1):
+        torch.testing.assert_close(both[row], changed([row])[0][0], atol=1e-5, rtol=0)
+    assert weights[..., 4].isnan().all() and torch.allclose(weights[..., :4], changed([0])[1][..., :4], atol=1e-5)
+
+
+def test_a_run_may_name_the_tokens_of_its_rows_and_columns():
+    """The answer, and with it the number of rows, may be another one after a change."""
+    model = randomised(Transformer(12, 13, **SMALL))
+
+    def run():
+        ids = translate(model, IDS, LENGTHS, 9)[0].tolist()
+        return len(ids), ids, IDS[0].tolist()
+
+    f = what_if(model, run, "cross_attn")
+    for changes in ([], [change("off", [0, 0])]):
+        number, weights, query_tokens, key_tokens = f(changes)
+        assert number == weights.shape[2] == len(query_tokens) and weights.shape[3] == len(key_tokens)
+    assert what_if(model, lambda: run()[:2], "cross_attn")([])[0] == run()[:2]      # any other tuple is the answer
 
 
 def test_rollout_is_the_formula_of_abnar_and_zuidema():
-    weights = torch.rand(3, 4, 5, 5, generator=torch.Generator().manual_seed(0)).softmax(-1).double()
-    of_paper = None
-    for layer in weights.numpy():
-        raw = sum(layer) / 4
-        augmented = [[0.5 * raw[i][j] + 0.5 * (i == j) for j in range(5)] for i in range(5)]
-        normal = [[x / sum(row) for x in row] for row in augmented]
-        of_paper = normal if of_paper is None else [
-            [sum(normal[i][m] * of_paper[m][j] for m in range(5)) for j in range(5)] for i in range(5)]
+    """Ã(1) = A(1), Ã(i) = A(i) Ã(i - 1), with A = 0.5 W + 0.5 I and rows that sum to 1."""
+    weights = torch.rand(3, 4, 5, 5, generator=torch.Generator().manual_seed(0)).double().softmax(-1)
     found = rollout(weights)
-    torch.testing.assert_close(found, torch.tensor(of_paper, dtype=torch.float64))
-    torch.testing.assert_close(found.sum(-1), torch.ones(5, dtype=torch.float64))
+    below = None
+    for layer, of_layer in zip(weights.numpy(), found):
+        raw = sum(layer) / 4
+        mixed = [[0.5 * raw[i][j] + 0.5 * (i == j) for j in range(5)] for i in range(5)]
+        mixed = [[x / sum(row) for x in row] for row in mixed]
+        below = mixed if below is None else [[sum(mixed[i][m] * below[m][j] for m in range(5)) for j in range(5)]
+                                             for i in range(5)]
+        torch.testing.assert_close(of_layer, torch.tensor(below, dtype=torch.float64))
+    torch.testing.assert_close(found.sum(-1), torch.ones(3, 5, dtype=torch.float64))
 
 
-def test_rollout_of_hidden_cells_and_of_an_array():
-    weights = torch.rand(2, 3, 4, 4).masked_fill(~causal_mask(4), -torch.inf).softmax(-1)
+def test_rollout_of_two_layers_by_hand():
+    """Layer 0 looks at the first token, layer 1 at the second: half stays at each, so that a quarter of it goes on."""
+    first, second = torch.eye(2)[[0, 0]], torch.eye(2)[[1, 1]]
+    found = rollout(torch.stack([first, second]).unsqueeze(1))
+    assert found.tolist() == [[[1, 0], [0.5, 0.5]], [[0.75, 0.25], [0.5, 0.5]]]
+
+
+def test_rollout_of_several_steps_hidden_cells_and_an_array():
+    weights = torch.rand(2, 3, 2, 4, 4).masked_fill(~causal_mask(4), -torch.inf).softmax(-1)
     with_nan = weights.masked_fill(~causal_mask(4), torch.nan).numpy()
     assert torch.equal(rollout(with_nan), rollout(weights)) and torch.equal(rollout(weights), rollout(weights).tril())
+    assert torch.allclose(rollout(weights)[1], rollout(weights[1]))
+
+
+def test_a_row_that_looks_at_nothing_keeps_itself():
+    assert torch.equal(rollout(torch.zeros(2, 1, 3, 3)), torch.eye(3).expand(2, 3, 3))
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (3, 2, 2), (2, 2, 3, 4)])
 def test_rollout_refuses(shape):
-    with pytest.raises(ValueError, match=r"weights of shape .*: a rollout needs \[layer, head, T, T\]"):
+    with pytest.raises(ValueError, match=r"weights of shape .*: a rollout needs \[..., layer, head, T, T\]"):
         rollout(torch.ones(shape))
