@@ -271,7 +271,7 @@ def draw_bars(ax: Axes, row: Values, tokens: Sequence, title: str = "", vmax: fl
     row = as_numpy(row)
     ends = (SIGNED(0.0), SIGNED(1.0)) if signed else ("#009E73", "#009E73")                   # below 0, above
     if len(row) <= 100:
-        ax.barh(range(len(row)), np.nan_to_num(row), color=[ends[value >= 0] for value in np.nan_to_num(row)])
+        ax.barh(range(len(row)), np.nan_to_num(row), color=[ends[int(value >= 0)] for value in np.nan_to_num(row)])
     else:                                                    # one shape is drawn faster than hundreds
         for color, part in zip(ends, (np.minimum, np.maximum)):
             ax.stairs(part(np.nan_to_num(row), 0), np.arange(len(row) + 1) - 0.5, orientation="horizontal", fill=True, color=color)
