@@ -49,7 +49,7 @@ export function makeShows(model, again) {
   const name = `attention-shows-${switches++}`;
   const radios = Object.keys(NAMES).map((value) => element("input", { type: "radio", name, value }));
   const labels = radios.map((radio) => element("label", { title: HINTS[radio.value] }, radio, element("span", {}, NAMES[radio.value])));
-  const node = element("div", { class: "switch shows", role: "radiogroup", "aria-label": "the map shows" }, ...labels);
+  const node = element("div", { class: "switch shows", role: "radiogroup", "aria-label": "the map shows" });
   radios.forEach((radio) => radio.addEventListener("change", () => {
     model.set("effect", radio.value === "effect");
     model.set("after", radio.value === "after");
@@ -59,13 +59,14 @@ export function makeShows(model, again) {
     weight: () => false, effect: () => model.get("index").includes("rollout"), after: () => !model.get("changes").length,
   };
   function show() {
-    const isThere = { weight: true, effect: model.get("effects").byteLength > 0, after: model.get("can_change") };
-    radios.forEach((radio, i) => {
+    const isThere = { effect: model.get("effects").byteLength > 0, after: model.get("can_change") };
+    const there = labels.filter((_, i) => isThere[radios[i].value] ?? (isThere.effect || isThere.after));
+    if (there.length !== node.children.length) node.replaceChildren(...there);
+    radios.forEach((radio) => {
       radio.checked = radio.value === shows(model);
       radio.disabled = isOff[radio.value]();
-      labels[i].hidden = !isThere[radio.value];
     });
-    node.hidden = !isThere.effect && !isThere.after;
+    node.hidden = there.length === 0;
   }
   const change = batched(() => { show(); again(); });
   TRAITS.forEach((event) => model.on(event, change));

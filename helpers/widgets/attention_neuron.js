@@ -108,7 +108,7 @@ class Strips {
 // Its button, its node, and press(key), which says whether the key was its own.
 export function makeNeuron(model, chosen) {
   const strips = new Strips(model), steps = element("table", { class: "steps" }), title = element("div", { class: "title" });
-  const note = element("div"), node = element("section", { class: "neuron", "aria-label": "neuron view" }, title, strips.node, steps, note);
+  const note = element("div"), node = element("section", { class: "neuron", "aria-label": "neuron view" });
   const toggle = () => { model.set("neuron", !model.get("neuron")); model.save_changes(); };
   const { node: button } = makeAction("neuron view", "n", toggle, { title: "q, k, score and softmax of the chosen cell" });
 
@@ -117,6 +117,7 @@ export function makeNeuron(model, chosen) {
     button.hidden = model.get("q_vectors").byteLength === 0;
     button.setAttribute("aria-expanded", String(model.get("neuron")));
     node.hidden = !model.get("neuron") || button.hidden;
+    if (node.hidden) node.replaceChildren(); else if (!node.children.length) node.append(title, strips.node, steps, note);
     if (node.hidden) return;
     const isCell = index.every(Number.isInteger) && query < T_q && key < T_k;
     [title, strips.node, steps].forEach((part) => { part.hidden = !isCell; });

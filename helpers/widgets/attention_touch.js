@@ -4,7 +4,8 @@ import { batched, element } from "./drawing.js";
 const KINDS = { cut: "c", force: "f", off: "o" };
 const HELP = { cut: "set this weight to zero", force: "let this query look at this key alone", off: "set all weights to zero" };
 export const floatsOf = (view) => new Float32Array(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength));
-const WATCHED = ["asked", "changes", "answer_before", "answer_after", "error", "can_change", "texts", "index", "query", "key", "locked"];
+const WATCHED = ["asked", "changes", "answer_before", "answer_after", "error", "can_change", "q_vectors", "texts", "index", "query", "key",
+  "locked"];
 const OF_PAGE = 'Changing the model needs a running notebook: run this cell in Jupyter.';
 
 // The chosen cell of a model, and the weights that it came with.
@@ -170,14 +171,19 @@ export function makeTouch(model, chosen, more) {
   const list = makeList(model, requests, reset.node);
   const own = [...buttons.map(([, , { node }]) => node), undo.node, reset.node];
   const why = element("div", { class: "why", role: "status" }), error = element("div", { class: "message", role: "alert" });
-  const row = element("div", { class: "buttons", role: "group", "aria-label": "the chosen cell" }, ...own, more);
-  const parts = [...own, why, error, answers.node, list.node];
-  const node = element("section", { class: "touch", "aria-label": "What if?" }, row, why, error, answers.node, list.node);
+  const row = element("div", { class: "buttons", role: "group", "aria-label": "the chosen cell" });
+  const node = element("section", { class: "touch", "aria-label": "What if?" });
+  let built = "";
 
   function show() {
-    parts.forEach((part) => { part.hidden = !model.get("can_change"); });
-    node.hidden = !model.get("can_change") && more.hidden;
-    if (!model.get("can_change")) return;
+    const isThere = model.get("can_change"), now = `${isThere} ${more.hidden}`;
+    if (now !== built) {                             // what is not there is not in the page either
+      built = now;
+      row.replaceChildren(...(isThere ? own : []), ...(more.hidden ? [] : [more]));
+      node.replaceChildren(row, ...(isThere ? [why, error, answers.node, list.node] : []));
+    }
+    node.hidden = !isThere && more.hidden;
+    if (!isThere) return;
     const { index } = chosen.choice, free = requests.isFree && index.every(Number.isInteger);
     const hidden = free && Number.isNaN(chosen.weightOf(chosen.choice));
     buttons.forEach(([kind, , button]) => button.enable(free && chosen.locked && (kind === "off" || !hidden)));
