@@ -38,7 +38,8 @@ def build(folder, live=NAMES):
     shared = {"course": re.match(r"# (.*)", readme)[1], "lessons": lessons(readme), "script": text_of(PAGES / "page.js")}
     prose = Prose(ROOT)
     write(folder / "index.html", "index.html", **shared, intro=prose.render(intro), start=prose.render(start))
-    styles = text_of(PAGES / "style.css") + text_of(ROOT / "helpers" / "widgets" / "attention_explorer.css")
+    sheets = [PAGES / "style.css", *sorted((ROOT / "helpers" / "widgets").glob("attention_*.css"))]
+    styles = "".join(map(text_of, sheets))
     (folder / "style.css").write_text(styles, encoding="utf-8")
     for number, path in enumerate(PATHS):
         states = explorers_of(path) if path.stem in live else {}

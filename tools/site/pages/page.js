@@ -34,7 +34,7 @@ function fromAddress(n, { axes, shape, summaries }) {
 }
 
 // Bytes as the site writes them.
-const revive = (_, value) => (value?.base64 ? Uint8Array.from(atob(value.base64), (c) => c.charCodeAt(0)) : value);
+const revive = (_, value) => (value?.base64 !== undefined ? Uint8Array.from(atob(value.base64), (c) => c.charCodeAt(0)) : value);
 
 document.querySelectorAll(".explorer").forEach((el, n) => {
   const state = JSON.parse(el.querySelector("script").textContent, revive), said = fromAddress(n, state);
