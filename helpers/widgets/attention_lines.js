@@ -79,7 +79,7 @@ export class LinesPanel {
     this.room = room;
     if (map.queries !== this.map?.queries || map.keys !== this.map?.keys) this.fill(map);
     if (map !== this.map) this.describeSoon();
-    this.title.textContent = map.title;
+    if (this.title.textContent !== map.title) this.title.textContent = map.title;
     this.row = clamp(Math.floor((room.height - ABOVE_LINES - 4) / most), 20, 30);
     const full = ABOVE_LINES + most * this.row + 4, width = Math.min(room.width, 760);
     const g = this.box.paper(width, Math.min(room.height, full), width, full);
@@ -107,9 +107,12 @@ export class LinesPanel {
 
   mark(side) {
     const list = this.lists[side], chosen = this.weights.shown[side];
-    Object.assign(list.style, { top: `${ABOVE_LINES}px`, width: `${SIDE}px` });
-    list.style.setProperty("--row", `${this.row}px`);
-    [...list.children].forEach((option, i) => option.setAttribute("aria-selected", i === chosen));
+    const style = `top: ${ABOVE_LINES}px; width: ${SIDE}px; --row: ${this.row}px`;
+    if (list.getAttribute("style") !== style) list.setAttribute("style", style);
+    [...list.children].forEach((option, i) => {
+      const selected = String(i === chosen);          // an attribute that is set again would cost a layout
+      if (option.getAttribute("aria-selected") !== selected) option.setAttribute("aria-selected", selected);
+    });
     list.setAttribute("aria-activedescendant", `${this.name}-${side}-${Math.min(chosen, list.children.length - 1)}`);
   }
 
