@@ -141,6 +141,24 @@ def test_an_explorer_shows_the_weights_of_its_lesson(opened):
     wait_until(lambda: "hidden by the mask" in readout.inner_text(), 5, readout.inner_text)
 
 
+def test_a_link_opens_the_same_cell(opened):
+    page = opened("12_bert")
+    unfold(page)
+    explorer = page.locator(".explorer")
+    explorer.get_by_role("slider", name="head").press("End")
+    explorer.locator("input[value=lines]").check()
+    explorer.get_by_role("listbox", name="keys").press("ArrowDown")
+    page.wait_for_timeout(500)
+    said, address = page.locator(".readout").inner_text(), page.evaluate("() => window.location.href")
+    assert "rollout" in said and "key=3" in address
+    page.reload()
+    assert page.locator(".readout").inner_text() == said and page.locator(".explorer canvas.lines").is_visible()
+    page.goto(address.replace("query=", "query=9"))                     # no such query: as the lesson has it
+    page.reload()
+    unfold(page)
+    assert page.locator(".explorer canvas.map").is_visible() and "rollout" not in page.locator(".readout").inner_text()
+
+
 @pytest.fixture
 def made(opened, tmp_path, monkeypatch):
     """Opens the page of a lesson that is one cell with an explorer."""

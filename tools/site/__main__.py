@@ -39,8 +39,9 @@ def build(folder, live=NAMES):
     shared = {"course": re.match(r"# (.*)", readme)[1], "lessons": lessons(readme), "script": text_of(PAGES / "page.js")}
     prose = Prose(ROOT)
     write(folder / "index.html", "index.html", **shared, intro=prose.render(intro), start=prose.render(start))
-    styles = [PAGES / "style.css", *(ROOT / "helpers" / "widgets" / f"{file}.css" for file in EXPLORERS.values())]
-    (folder / "style.css").write_text("".join(map(text_of, styles)), encoding="utf-8")
+    sheets = [PAGES / "style.css", *sorted((ROOT / "helpers" / "widgets").glob("*.css"))]
+    styles = "".join(map(text_of, sheets))
+    (folder / "style.css").write_text(styles, encoding="utf-8")
     for number, path in enumerate(PATHS):
         states = explorers_of(path) if path.stem in live else {}
         prose = Prose(path.parent)
