@@ -85,7 +85,7 @@ class Touch(traitlets.HasTraits):
 
     def touch_ranges(self) -> dict[str, list]:
         """The switches that this explorer has beside the weights."""
-        there = {"effect": self.effects, "neuron": self.q_vectors, "after": self.can_change}
+        there = {"effect": self.effects, "neuron": self.q_vectors, "after": self.changes}
         return {name: [False, True] for name, has in there.items() if has}
 
     def shown(self) -> tuple[np.ndarray, list, list]:

@@ -29,6 +29,9 @@ def _trouble(part, name):
         return f"{name}: a move between {chosen} leaves the picture as it was"
 
 _parts = [part for part in _gc.get_objects() if issubclass(type(part), (_Lab, _Explorer, _Model))]
+for _part in _parts:
+    if getattr(_part, "run", None):
+        _part.make_changes([{"kind": "off", "index": [0] * len(_part.axes)}])
 print(_json.dumps({"parts": len(_parts), "trouble": [t for p in _parts for n in p.ranges if (t := _trouble(p, n))]}))
 '''
 
