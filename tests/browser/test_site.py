@@ -134,7 +134,7 @@ def test_an_explorer_shows_the_weights_of_its_lesson(opened):
     unfold(page)
     assert page.get_by_text("A first look: in the notebook").count() == 1                           # of the lab
     readout, slider = page.locator(".readout"), page.locator(".explorer input[type=range]")
-    assert readout.inner_text().startswith("query “at” → key “a”: 0.0")
+    assert readout.inner_text().startswith("query “at” → key “a”: 0.2")
     slider.press("Home")
     wait_until(lambda: readout.inner_text() == "query “a” → key “a”: 1.0000", 5, readout.inner_text)
     page.locator("canvas.map").press("ArrowRight")
