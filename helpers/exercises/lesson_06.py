@@ -125,7 +125,7 @@ EXERCISES = {
                 lambda scores: causal(alibi(scores, first=0)),
             "all heads have the slope of the first; each has its own":
                 lambda scores: causal(alibi(scores, slopes=torch.full((len(scores),), 2.0 ** (-8 / len(scores))))),
-            "there is no bias; add the slope times the key's position":
+            "the bias has no effect; it is the slope times the position of the key, on the last axis":
                 lambda scores: causal(scores),
             "the future is not hidden; add the causal mask":
                 lambda scores: alibi(scores).softmax(-1),
