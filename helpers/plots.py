@@ -24,7 +24,7 @@ from matplotlib.font_manager import fontManager
 from matplotlib.ft2font import FT2Font
 from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Circle, Rectangle
 from matplotlib.ticker import ScalarFormatter
 from numpy.typing import ArrayLike
 from PIL import Image
@@ -453,6 +453,16 @@ def draw_plane(ax: Axes, keys: Values, names: Iterable[str], reach: float = 4) -
     ax.grid(alpha=0.25)
     ax.legend(frameon=False, loc="lower right")
     return query
+
+
+def draw_clock(ax: Axes) -> tuple[Line2D, Line2D]:
+    """Draw a clock with two hands of length 1: a query's and a key's, for a lab to move by `set_data`."""
+    ax.add_patch(Circle((0, 0), 1.15, fill=False, edgecolor=STROKE))
+    key, = ax.plot([0, 1], [0, 0], "--s", color=KEY, linewidth=3, markersize=9, markevery=[1])
+    query, = ax.plot([0, 1], [0, 0], "-o", color=QUERY, linewidth=3, markersize=9, markevery=[1])
+    ax.set(xlim=(-1.3, 1.3), ylim=(-1.3, 1.3), aspect="equal")
+    ax.set_axis_off()
+    return query, key
 
 
 def draw_pairs(ax: Axes, names: Sequence[str], *labels: str) -> list[BarContainer]:

@@ -127,3 +127,15 @@ def test_tokens_are_not_read_as_formulas():
 def test_heatmap_refuses(weights, options, error, message):
     with pytest.raises(error, match=message):
         plots.heatmap(weights, **options)
+
+
+def test_a_clock_has_a_hand_for_the_query_and_one_for_the_key():
+    picture, ax = plots.panels(2, 2)
+    hands = plots.draw_clock(ax)
+    assert [hand.get_color() for hand in hands] == [plots.QUERY, plots.KEY]
+    picture.canvas.draw()
+    before = bytes(picture.canvas.buffer_rgba())
+    for hand in hands:
+        hand.set_data([0, 0], [0, 1])
+    picture.canvas.draw()
+    assert bytes(picture.canvas.buffer_rgba()) != before
