@@ -9,7 +9,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 NAMES = [path.stem for path in PATHS]
 # Written by the conventions of the second edition (CONTRIBUTING.md, Pages).
-SECOND_EDITION = ["00_start_here", "01_nadaraya_watson", "02_scoring_functions", "03_masked_softmax"]
+SECOND_EDITION = ["00_start_here", "01_nadaraya_watson", "02_scoring_functions", "03_masked_softmax",
+                  "05_multi_head_attention"]
 LOAD = re.compile(r"# %load -s (\w+) (\S+)\n")      # the first line of a cell that shows a definition
 
 
