@@ -87,6 +87,8 @@ EXERCISES = {
                 lambda *case: merged(attend(*case, scale=1)),
             "you divide the scores by the root of d_model; divide by the root of d_head, the size of one head":
                 lambda *case: merged(attend(*case, scale=math.sqrt(case[0].shape[1]))),
+            "you divide the scores by d_head; divide by its root":
+                lambda *case: merged(attend(*case, scale=case[0].shape[1] // case[5])),
             "there is one softmax for all heads; every head needs its own weights":
                 lambda query, memory, W_q, W_k, W_v, h: merged(attend(query, memory, W_q, W_k, W_v, 1)),
             "the softmax runs over the queries; take it over the last axis, the keys":
