@@ -87,7 +87,7 @@ class MultiHeadAttention(nn.Module):
         self.k_proj = nn.Linear(d_key or d_model, d_model, bias)
         self.v_proj = nn.Linear(d_value or d_model, d_model, bias)
         self.out_proj = nn.Linear(d_model, d_model, bias)
-        self.attention_weights = HookPoint()
+        self.attention_scores, self.attention_weights = HookPoint(), HookPoint()
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None,
                 cache=None) -> Tensor:
@@ -109,9 +109,9 @@ class MultiHeadAttention(nn.Module):
         return self.split(self.k_proj(key)), self.split(self.v_proj(value))
 
     def attend(self, q, k, v, mask):
-        if not self.attention_weights.used:                                # the same in one fused step
+        if not (self.attention_scores.used or self.attention_weights.used):     # the same in one fused step
             return F.scaled_dot_product_attention(q, k, v, mask, self.dropout.p * self.training)
-        scores = q / math.sqrt(q.shape[-1]) @ k.mT                         # [B, H, T_q, T_k]
+        scores = self.attention_scores(q / math.sqrt(q.shape[-1]) @ k.mT)  # [B, H, T_q, T_k]
         weights = self.attention_weights(masked_softmax(scores, mask))
         return self.dropout(weights) @ v                                   # [B, H, T_q, d_head]
 

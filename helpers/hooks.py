@@ -1,9 +1,11 @@
 """Read or change the attention weights of a model while it runs, and score what its heads look at."""
+import inspect
 import math
 import re
 from collections import Counter
 from collections.abc import Callable
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 import torch
 import torch.nn.functional as F
@@ -21,10 +23,10 @@ def using(register: Callable) -> Callable:
 
 
 class HookPoint(nn.Identity):
-    """Identity: the attention weights pass through it, so a hook registered here can read or change them.
+    """Identity: the attention's scores or weights pass through it, so a hook registered here can read or change them.
 
-    While `used` is False, torch may compute the whole attention in one fused step that never forms the
-    weights. The first hook registered here sets it to True, global ones do not; only assigning False resets it.
+    While `used` is False, torch may compute the whole attention in one fused step that never forms
+    either. The first hook registered here sets it to True, global ones do not; only assigning False resets it.
     """
 
     def __init__(self):
@@ -372,3 +374,57 @@ def head_names(scores: dict[str, Tensor], least: float = 0.4) -> list[list[str]]
         return "broad" if scores["broad"][layer, head] >= 0.85 else ""
 
     return [[name(layer, head) for head in range(most.shape[1])] for layer in range(len(most))]
+
+
+@dataclass
+class Call:
+    """One call of a module, as `trace` saw it, with the calls that were made inside it."""
+    path: str                                                # as `named_modules` has it; "" for the model itself
+    module: nn.Module | None
+    inputs: dict                                             # by the names of forward's arguments
+    place: tuple                                             # the line that called: file, number, name of its module
+    output: object = None
+    calls: list["Call"] = field(default_factory=list)
+
+
+@contextmanager
+def trace(model: nn.Module):
+    """Record every call of every module of `model` inside the block, nested as the calls were.
+
+        with torch.no_grad(), trace(model) as calls:
+            model(ids)
+        calls[0].calls[0].output                             # of the first module that the model called
+
+    Yields the list of the calls of `model` itself. Inputs and outputs are the very objects that were passed.
+    Inside the block, attention forms its scores and weights instead of using a fused kernel, and a compiled
+    model runs uncompiled.
+    """
+    top = Call("", None, {}, ())
+    running = [top]
+    inside_torch = inspect.getfile(nn.Module)
+
+    def enter_for(path):
+        def enter(module, args, kwargs):
+            frame = inspect.currentframe().f_back
+            while frame.f_code.co_filename == inside_torch:
+                frame = frame.f_back
+            place = frame.f_code.co_filename, frame.f_lineno, frame.f_globals["__name__"]
+            inputs = inspect.signature(module.forward).bind(*args, **kwargs).arguments
+            running[-1].calls.append(Call(path, module, inputs, place))
+            running.append(running[-1].calls[-1])
+        return enter
+
+    def leave(module, args, output):
+        running.pop().output = output
+
+    points = [(module, module.used) for module in model.modules() if isinstance(module, HookPoint)]
+    handles = [module.register_forward_pre_hook(enter_for(path), with_kwargs=True) for path, module in model.named_modules()]
+    handles += [module.register_forward_hook(leave, always_call=True) for module in model.modules()]
+    try:
+        with torch.compiler.set_stance("force_eager"):
+            yield top.calls
+    finally:
+        for handle in handles:
+            handle.remove()
+        for point, used in points:
+            point.used = used

@@ -25,7 +25,7 @@ from matplotlib.font_manager import fontManager
 from matplotlib.ft2font import FT2Font
 from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Circle, Rectangle
 from matplotlib.text import Text
 from matplotlib.ticker import ScalarFormatter
 from numpy.typing import ArrayLike
@@ -41,6 +41,7 @@ ORANGE_TO_PURPLE = ("#B35806", "#FFFFFF", "#542788")
 WEIGHTS = LinearSegmentedColormap.from_list("weights", PAPER_TO_INK).with_extremes(bad=MASKED)
 SIGNED = LinearSegmentedColormap.from_list("signed", ORANGE_TO_PURPLE).with_extremes(bad=MASKED)
 MOST_TICKS = 20
+MOST_STROKES = 40_000
 BOXES = re.compile("last ?resort|fallback|tofu|notdef", re.IGNORECASE)       # fonts that draw boxes for characters
 DOTS_PER_INCH, CSS_PIXELS_PER_INCH = 144, 96
 Values = torch.Tensor | ArrayLike
@@ -140,28 +141,77 @@ def heatmaps(maps: Mapping[str, Values], query_tokens: Sequence | None = None,
 
 
 def map_and_row(weights: Values, query: int, key: int, query_tokens: Sequence, key_tokens: Sequence,
-                title: str = "", vmax: float = 1.0) -> Picture:
-    """A picture of one map, its cell (query, key) framed, and beside it the weights of that query as bars."""
+                title: str = "", vmax: float = 1.0, signed: bool = False, label: str = "weight") -> Picture:
+    """A picture of one map, its cell (query, key) framed, and beside it the weights of that query as bars.
+
+    signed: the scale goes from -vmax to vmax. label: what it measures.
+    """
     row = as_numpy(weights)[query]
     shown = "hidden" if np.isnan(row[key]) else f"{row[key]:.2f}"
     height = min(6.5, max(2.6, 0.3 * len(query_tokens) + 1.2))
     picture, (left, right) = panels(8.4, height, 1, 2, width_ratios=[5, 4])
-    largest = largest_weights({"": weights}, query_tokens, key_tokens)
+    largest = f"{label} from -{vmax:.3g} to {vmax:.3g}" if signed else largest_weights({"": weights}, query_tokens, key_tokens)
     chosen = f"{query_tokens[query]} to {key_tokens[key]}: {shown}"
     picture.alt = f"{title}: {chosen}. ".removeprefix(": ") + largest
-    image = draw_map(left, weights, query_tokens, key_tokens, vmax=vmax)
+    image = draw_map(left, weights, query_tokens, key_tokens, vmax=vmax, signed=signed)
     left.add_patch(Rectangle((key - 0.5, query - 0.5), 1, 1, fill=False, edgecolor="#D55E00", linewidth=2))
     left.set_title(title)
-    draw_bars(right, row, key_tokens, f'query "{query_tokens[query]}"', vmax)
-    picture.colorbar(image, ax=left, label="weight")
+    draw_bars(right, row, key_tokens, f'query "{query_tokens[query]}"', vmax, signed=signed, label=label)
+    picture.colorbar(image, ax=left, label=label)
+    return picture
+
+
+def row_and_column(weights: Values, query: int, key: int, query_tokens: Sequence, key_tokens: Sequence,
+                   title: str = "", vmax: float = 1.0) -> Picture:
+    """A picture of what one query looks at and of which queries look at one key, as bars; see `map_and_row`."""
+    values = as_numpy(weights)
+    height = min(6.5, max(2.6, 0.3 * max(values.shape) + 1.2))
+    picture, (left, right) = panels(8.4, height, 1, 2)
+    picture.alt = f"{title}: what {query_tokens[query]} looks at, and what looks at {key_tokens[key]}.".removeprefix(": ")
+    draw_bars(left, values[query], key_tokens, f'query "{query_tokens[query]}" looks at', vmax)
+    draw_bars(right, values[:, key], query_tokens, f'key "{key_tokens[key]}" is looked at by', vmax, "queries")
+    picture.suptitle(title, parse_math=False)
+    return picture
+
+
+def links(weights: Values, query: int, key: int, query_tokens: Sequence, key_tokens: Sequence,
+          title: str = "", vmax: float = 1.0) -> Picture:
+    """A picture of one map as lines, those of one query in its colour; see `map_and_row` and `draw_links`."""
+    height = min(10.0, max(2.6, 0.2 * max(len(query_tokens), len(key_tokens)) + 0.8))
+    picture, ax = panels(6.4, height)
+    picture.alt = f"{title}: lines of {query_tokens[query]}. ".removeprefix(": ") + largest_weights(
+        {"": weights}, query_tokens, key_tokens)
+    draw_links(ax, weights, query, key, query_tokens, key_tokens, title, vmax)
+    return picture
+
+
+def compared(maps: Sequence[tuple], view: str, query: int, key: int, vmax: float = 1.0) -> Picture:
+    """A picture of two maps side by side, each (weights, query_tokens, key_tokens, title).
+
+    view: "map", "lines", or "bars", which shows the weights of the query alone.
+    """
+    height = min(6.5, max(2.6, 0.3 * max(len(queries) for _, queries, _, _ in maps) + 1.2))
+    picture, axes = panels(8.4, height, 1, len(maps))
+    picture.alt = " beside ".join(title or "a map" for *_, title in maps) + f", query {query}, key {key}."
+    for ax, (weights, queries, keys, title) in zip(axes, maps):
+        q, k = min(query, len(queries) - 1), min(key, len(keys) - 1)
+        if view == "map":
+            draw_map(ax, weights, queries, keys, vmax=vmax)
+            ax.add_patch(Rectangle((k - 0.5, q - 0.5), 1, 1, fill=False, edgecolor="#D55E00", linewidth=2))
+            ax.set_title(title, parse_math=False)
+        elif view == "lines":
+            draw_links(ax, weights, q, k, queries, keys, title, vmax)
+        else:
+            draw_bars(ax, weights[q], keys, f'{title}\nquery "{queries[q]}"', vmax)
     return picture
 
 
 def grid_of_maps(weights: Values, axes: Sequence[str], chosen: Sequence[int] | None = None, vmax: float = 1.0,
-                 labels: np.ndarray | None = None) -> Picture:
+                 labels: np.ndarray | None = None, signed: bool = False, label: str = "weight") -> Picture:
     """All maps of `[head, T_q, T_k]` or `[layer, head, T_q, T_k]`, without tokens.
 
     axes: the names of the leading axes. chosen: the index of a map to frame. labels: a word for each map.
+    signed, label: see `map_and_row`.
     """
     values = as_numpy(weights)
     columns = values.shape[1] if values.ndim == 4 else math.ceil(math.sqrt(len(values)))
@@ -175,7 +225,7 @@ def grid_of_maps(weights: Values, axes: Sequence[str], chosen: Sequence[int] | N
     for ax in grid.flat[len(indices):]:
         ax.set_visible(False)
     for ax, index in zip(grid.flat, indices):
-        image = draw_map(ax, values[index], vmax=vmax, numbers=False)
+        image = draw_map(ax, values[index], vmax=vmax, signed=signed, numbers=False)
         image.strokes.set_linewidth(0.5)
         ax.set(xticks=[], yticks=[], xlabel="", ylabel="")
         where = " ".join(f"{name} {i}" for name, i in zip(axes, index))
@@ -183,7 +233,39 @@ def grid_of_maps(weights: Values, axes: Sequence[str], chosen: Sequence[int] | N
         ax.set_title(f"{title}\n{labels[index]}" if named else title, fontsize=9, pad=3 if named else None)
         if chosen and list(index) == list(chosen):
             ax.spines[:].set(edgecolor="#D55E00", linewidth=2.5)
-    picture.colorbar(image, ax=grid, label="weight")
+    picture.colorbar(image, ax=grid, label=label)
+    return picture
+
+
+def tensor(values: Values, row_labels: Sequence | None, column_labels: Sequence | None, title: str,
+           axes: Sequence[str], marked: int | None = None) -> Picture:
+    """One tensor `[rows, columns]`, its colours centred at 0 if any number is below; marked: a row to frame."""
+    top = float(np.nanmax(np.abs(as_numpy(values)))) or 1.0
+    names = tuple(["", *axes][-2:])
+    picture = heatmap(values, row_labels, column_labels, title=title, vmax=top, signed=np.nanmin(as_numpy(values)) < 0,
+                      label="value", alt=f"{title} [{', '.join(axes)}]", names=names)
+    if marked is not None:
+        size = as_numpy(values).shape[1]
+        picture.axes[0].add_patch(Rectangle((-0.5, marked - 0.5), size, 1, fill=False, edgecolor="#D55E00", linewidth=2))
+    return picture
+
+
+def tensors(maps: Mapping[str, Values], bars: Mapping[str, float], question: str, alt: str) -> Picture:
+    """Many tensors `[rows, columns]`, each on a scale of its own, and at the end `bars` under the title `question`."""
+    rows = -(-(len(maps) + 1) // 3)
+    picture, grid = panels(9.2, 1.35 * rows + 0.2, rows, 3, alt, squeeze=False)
+    for ax in grid.flat[len(maps) + bool(bars):]:
+        ax.set_visible(False)
+    for ax, (name, values) in zip(grid.flat, maps.items()):
+        values, hidden = visible(values, None)
+        top, signed = float(np.nanmax(np.abs(values))) or 1.0, np.nanmin(values) < 0
+        ax.set(xticks=[], yticks=[])
+        ax.imshow(values, SIGNED if signed else WEIGHTS, vmin=-top if signed else 0, vmax=top, aspect="auto")
+        ax.add_collection(LineCollection(strokes_through(hidden), colors=STROKE, linewidths=1), autolim=False)
+        ax.set_title(re.sub(r"\.(\w+)$", r"\n.\1", name) if len(name) > 24 else name, fontsize=9)
+    if bars:
+        draw_bars(grid.flat[len(maps)], list(bars.values()), list(bars), question)
+        grid.flat[len(maps)].set(xlabel="probability", ylabel="")
     return picture
 
 
@@ -251,18 +333,51 @@ def move_tiles(tiles: Tiles, maps: Values, names: Sequence[str]) -> None:
     tiles.image.set_data(np.ma.masked_invalid(square))
 
 
-def draw_bars(ax: Axes, row: Values, key_tokens: Sequence, title: str = "", vmax: float = 1.0) -> None:
-    """Draw the weights of one query, `[T_k]`, as bars, one for each key, from the top down."""
+def draw_bars(ax: Axes, row: Values, tokens: Sequence, title: str = "", vmax: float = 1.0, names: str = "keys",
+              signed: bool = False, label: str = "weight") -> None:
+    """Draw the weights of one query, `[T_k]`, as bars, one for each key, from the top down.
+
+    Or those of one key, `[T_q]`, where names is "queries". signed, label: see `map_and_row`.
+    """
     row = as_numpy(row)
-    ax.barh(range(len(row)), np.nan_to_num(row), color="#009E73")
-    label_axis(ax.yaxis, key_tokens, len(row), "keys")
-    ax.set(xlim=(0, 1.18 * vmax), ylim=(len(row) - 0.5, -0.5), xlabel="weight")
+    ends = (SIGNED(0.0), SIGNED(1.0)) if signed else ("#009E73", "#009E73")                   # below 0, above
+    if len(row) <= 100:
+        ax.barh(range(len(row)), np.nan_to_num(row), color=[ends[int(value >= 0)] for value in np.nan_to_num(row)])
+    else:                                                    # one shape is drawn faster than hundreds
+        for color, part in zip(ends, (np.minimum, np.maximum)):
+            ax.stairs(part(np.nan_to_num(row), 0), np.arange(len(row) + 1) - 0.5, orientation="horizontal", fill=True, color=color)
+    label_axis(ax.yaxis, tokens, len(row), names)
+    ax.set(xlim=(-1.18 * vmax if signed else 0, 1.18 * vmax), ylim=(len(row) - 0.5, -0.5), xlabel=label)
     ax.set_title(title, parse_math=False)
     if len(row) <= MOST_TICKS:
         for k, weight in enumerate(row):
             text = "hidden" if np.isnan(weight) else f"{weight:.2f}"
-            ax.text(np.nan_to_num(weight) + 0.01 * vmax, k, text, va="center", fontsize=9)
+            ax.text(max(np.nan_to_num(weight), 0) + 0.01 * vmax, k, text, va="center", fontsize=9)
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def draw_links(ax: Axes, weights: Values, query: int, key: int, query_tokens: Sequence, key_tokens: Sequence,
+               title: str = "", vmax: float = 1.0) -> None:
+    """Draw queries left, keys right, and between them lines as strong as the weights.
+
+    The lines of `query` are purple, and the one to `key` orange-red; hidden cells and weights below vmax / 100 have none.
+    """
+    strength = np.clip(np.nan_to_num(as_numpy(weights)) / vmax, 0, 1)
+    queries, keys = (strength >= 0.01).nonzero()
+    last = np.argsort(queries == query, kind="stable")       # the query's lines lie above the others
+    queries, keys = queries[last], keys[last]
+    part, chosen = strength[queries, keys], queries == query
+    colors = np.where(chosen & (keys == key), "#D55E00", np.where(chosen, "#A9558A", "#7A9B92"))
+    ax.add_collection(LineCollection([[(0, q), (1, k)] for q, k in zip(queries, keys)], colors=colors,
+                                     linewidths=0.4 + 3 * part, alpha=0.08 + 0.92 * part))
+    sides = ((query_tokens, query, -0.03, "right", QUERY, "queries"), (key_tokens, key, 1.03, "left", KEY, "keys"))
+    for tokens, one, x, side, color, name in sides:
+        for i, token in enumerate(tokens):
+            ax.text(x, i, token, ha=side, va="center", fontsize=9, weight="bold" if i == one else "normal", parse_math=False)
+        ax.text(x, -1.2, name, ha=side, va="center", color=color, weight="bold")
+    ax.set(xlim=(-0.5, 1.5), ylim=(max(strength.shape) - 0.4, -1.8))
+    ax.set_title(title, parse_math=False)
+    ax.axis("off")
 
 
 def broadcast_mask(mask: Values, shape: tuple[int, ...]) -> np.ndarray:
@@ -287,7 +402,9 @@ def visible(weights: Values, mask: Values | None) -> tuple[np.ndarray, np.ndarra
 
 
 def strokes_through(hidden: np.ndarray) -> list:
-    """A diagonal through every hidden cell, since not everyone can tell grey from a colour."""
+    """A diagonal through every hidden cell, since not everyone can tell grey from a colour; none where cells are dots."""
+    if hidden.size > MOST_STROKES:
+        return []
     return [[(k - 0.4, q + 0.4), (k + 0.4, q - 0.4)] for q, k in zip(*hidden.nonzero())]
 
 
@@ -375,6 +492,16 @@ def draw_plane(ax: Axes, keys: Values, names: Iterable[str], reach: float = 4) -
     ax.grid(alpha=0.25)
     ax.legend(frameon=False, loc="lower right")
     return query
+
+
+def draw_clock(ax: Axes) -> tuple[Line2D, Line2D]:
+    """Draw a clock with two hands of length 1: a query's and a key's, for a lab to move by `set_data`."""
+    ax.add_patch(Circle((0, 0), 1.15, fill=False, edgecolor=STROKE))
+    key, = ax.plot([0, 1], [0, 0], "--s", color=KEY, linewidth=3, markersize=9, markevery=[1])
+    query, = ax.plot([0, 1], [0, 0], "-o", color=QUERY, linewidth=3, markersize=9, markevery=[1])
+    ax.set(xlim=(-1.3, 1.3), ylim=(-1.3, 1.3), aspect="equal")
+    ax.set_axis_off()
+    return query, key
 
 
 def draw_pairs(ax: Axes, names: Sequence[str], *labels: str) -> list[BarContainer]:

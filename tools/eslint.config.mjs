@@ -8,11 +8,11 @@ const rules = {
   "no-var": "error",
   "prefer-const": "error",
 };
-const browser = ["Blob", "ResizeObserver", "URL", "atob", "document", "queueMicrotask", "window"];
+const browser = ["Blob", "ResizeObserver", "URL", "URLSearchParams", "atob", "document", "queueMicrotask", "window"];
 const globals = Object.fromEntries(browser.map((name) => [name, "readonly"]));
 
 export default [
   { files: ["**/*.js"], languageOptions: { globals }, rules },
-  // The site writes the modules of AttentionExplorer above page.js, into one module.
-  { files: ["**/site/pages/page.js"], languageOptions: { globals: { render: "readonly" } } },
+  // The site writes the modules of the explorers above page.js, into one module.
+  { files: ["**/site/pages/page.js"], languageOptions: { globals: { explorers: "readonly" } } },
 ];

@@ -1,45 +1,57 @@
-"""Makes the README's moving picture: the explorer of lesson 15, moved by its sliders (needs Chromium)."""
+"""Makes the README's moving picture: in lesson 0 a weight is cut, and the answer changes (needs Chromium)."""
 import argparse
 import io
 import pathlib
 import tempfile
 
+import nbformat
 from PIL import Image
 
-from tests.notebooks import ROOT
-from tools.site import __main__ as website
+from tests.notebooks import PATHS, ROOT, read
 
-LESSON, PICTURE = "15_real_bert", ROOT / "notebooks" / "images" / "explorer.gif"
-# Which slider, and to where: through the query's words, the heads of its layer, and the layers.
-MOVES = [("query", 5), ("query", 6), ("query", 8), ("query", 14), ("head", 8), ("head", 7), ("head", 6), ("head", 5), ("head", 9),
-         ("layer", 0), ("layer", 1), ("layer", 3), ("layer", 4), ("layer", 5), ("layer", 2), ("query", 3)]
+PICTURE = ROOT / "notebooks" / "images" / "explorer.gif"
+SECONDS = [1.2, 1.2, 3, 1.2, 1.2, 3]                         # of each frame
 
 
-def frames(page):
-    """The explorer as it is first, and after each move."""
-    explorer = page.locator(".attention-explorer").last
-    explorer.scroll_into_view_if_needed()
-
+def frames(explorer):
+    """Cut the weight on `v` in head 0, where it decides the month, and in head 2, where it decides nothing."""
     def shown():
-        page.wait_for_timeout(100)
+        explorer.page.wait_for_timeout(600)
         return Image.open(io.BytesIO(explorer.screenshot())).convert("RGB")
 
-    yield shown()
-    for name, value in MOVES:
-        explorer.get_by_role("slider", name=name).fill(str(value))
+    map_of_weights = explorer.locator("canvas.map")
+    for head in ("0", "2"):
+        explorer.get_by_role("slider", name="head").fill(head)
         yield shown()
+        map_of_weights.press("Enter")                        # locks the chosen cell
+        yield shown()
+        map_of_weights.press("c")
+        yield shown()
+        explorer.get_by_role("button", name="reset").click()
+        map_of_weights.press("Escape")
 
 
 def main():
-    from tests.browser.labdriver import chromium  # here: Playwright is installed for developers only
-    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
-        website.build(pathlib.Path(folder), [LESSON])
-        page = browser.new_page(viewport={"width": 1000, "height": 800})
-        page.goto((pathlib.Path(folder) / f"{LESSON}.html").as_uri())
-        pictures = list(frames(page))
-    colors = pictures[0].quantize(64)
-    small = [picture.quantize(palette=colors, dither=Image.Dither.NONE) for picture in pictures]
-    small[0].save(PICTURE, save_all=True, append_images=small[1:], duration=900, loop=0)
+    from tests.browser.labdriver import chromium, lab_server, open_notebook  # here: Playwright is installed for developers only
+    lesson = read(PATHS[0])
+    touch = next(i for i, cell in enumerate(lesson.cells) if "change=change)" in cell.source)
+    lesson.cells = [cell for cell in lesson.cells[:touch + 1] if cell.cell_type == "code"]
+    with tempfile.TemporaryDirectory() as folder, lab_server(folder) as server, chromium() as browser:
+        nbformat.write(lesson, pathlib.Path(folder) / "lesson.ipynb")
+        with open_notebook(browser, server, "lesson.ipynb") as notebook:
+            notebook.page.set_viewport_size({"width": 1250, "height": 900})
+            notebook.run_all()
+            explorer = notebook.page.locator(".attention-explorer").last
+            explorer.scroll_into_view_if_needed()
+            pictures = list(frames(explorer))
+    width, height = max(p.width for p in pictures), max(p.height for p in pictures)
+    colors = pictures[-1].quantize(64)
+    small = [Image.new("RGB", (width, height), "white") for _ in pictures]
+    for page, picture in zip(small, pictures):
+        page.paste(picture)
+    small = [page.quantize(palette=colors, dither=Image.Dither.NONE) for page in small]
+    durations = [round(1000 * seconds) for seconds in SECONDS]
+    small[0].save(PICTURE, save_all=True, append_images=small[1:], duration=durations, loop=0)
 
 
 if __name__ == "__main__":

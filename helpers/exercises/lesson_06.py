@@ -1,17 +1,9 @@
-"""Exercises of lesson 06: positions in binary, and the rotation from one position to another."""
+"""Exercises of lesson 06: the rotation from one position to another, rotary positions as in Llama, ALiBi."""
 import math
 
 import torch
 
-from helpers.exercises.exercise import Exercise
-
-
-def slow_binary_places(T, bits):
-    table = torch.zeros(T, bits)
-    for i in range(T):
-        for j in range(bits):
-            table[i, j] = (i >> (bits - 1 - j)) & 1
-    return table
+from helpers.exercises.exercise import Exercise, numbers
 
 
 def slow_shift_matrix(delta, d, base=10_000.0):
@@ -21,6 +13,50 @@ def slow_shift_matrix(delta, d, base=10_000.0):
         M[j, j], M[j, j + 1] = math.cos(angle), math.sin(angle)
         M[j + 1, j], M[j + 1, j + 1] = -math.sin(angle), math.cos(angle)
     return M
+
+
+def slow_rotate_halves(x, base=10_000.0):
+    T, d = x.shape
+    turned = torch.zeros(T, d)
+    for m in range(T):
+        for i in range(d // 2):
+            angle = m / base ** (2 * i / d)
+            a, b = x[m, i], x[m, i + d // 2]
+            turned[m, i] = a * math.cos(angle) - b * math.sin(angle)
+            turned[m, i + d // 2] = a * math.sin(angle) + b * math.cos(angle)
+    return turned
+
+
+def slow_alibi_weights(scores):
+    H, T, _ = scores.shape
+    weights = torch.zeros(H, T, T)
+    for h in range(H):
+        slope = 2 ** (-8 * (h + 1) / H)
+        for m in range(T):
+            for n in range(m + 1):
+                weights[h, m, n] = math.exp(scores[h, m, n] - slope * (m - n))
+            weights[h, m] = weights[h, m] / weights[h, m].sum()
+    return weights
+
+
+def turned_halves(x, angles):
+    a, b = x.chunk(2, -1)
+    return torch.cat([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()], -1)
+
+
+def angles_of(x, base=10_000.0, first=0, step=2):
+    T, d = x.shape
+    return torch.arange(first, first + T).unsqueeze(1) * base ** (-step * torch.arange(d // 2) / d)
+
+
+def alibi(scores, first=1, sign=1.0, slopes=None):
+    H, T, _ = scores.shape
+    slopes = 2.0 ** (-8 * torch.arange(first, first + H) / H) if slopes is None else slopes
+    return scores + sign * slopes.view(-1, 1, 1) * torch.arange(T)
+
+
+def causal(scores):
+    return scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -math.inf).softmax(-1)
 
 
 def from_angles(angles, d):
@@ -38,18 +74,13 @@ def in_halves(M):
     return M[order][:, order]
 
 
+def turned_neighbours(x, base):
+    """Neighbours (2i, 2i + 1) turned, as the paper does."""
+    order = torch.arange(x.shape[1]).view(-1, 2).mT.flatten()
+    return turned_halves(x[:, order], angles_of(x, base))[:, order.argsort()]
+
+
 EXERCISES = {
-    "binary_places": Exercise(
-        slow_binary_places,
-        [(3, 2), (5, 3), (3, 5), (16, 4)],
-        {
-            "the smallest bit comes first; reverse the columns":
-                lambda T, bits: slow_binary_places(T, bits).flip(1),
-            "the rows begin at 1; the first position is 0":
-                lambda T, bits: slow_binary_places(T + 1, bits)[1:],
-            "bits are 0 or 1; take the remainder of a division by 2":
-                lambda T, bits: (torch.arange(T).unsqueeze(1) // 2 ** torch.arange(bits - 1, -1, -1)).float(),
-        }),
     "shift_matrix": Exercise(
         slow_shift_matrix,
         [(1, 2), (2, 4), (3, 4, 100.0), (5, 6)],
@@ -65,5 +96,40 @@ EXERCISES = {
                 lambda delta, d, base=10_000.0: slow_shift_matrix(delta, d),
             "each column is paired with the one half the width away; pair columns 2j and 2j + 1":
                 lambda delta, d, base=10_000.0: in_halves(slow_shift_matrix(delta, d, base)),
+        }),
+    "rotate_halves": Exercise(
+        slow_rotate_halves,
+        [(torch.tensor([[1.0, 0.0], [1.0, 0.0]]),), (numbers(3, 4, seed=0),), (numbers(3, 4, seed=1), 100.0),
+         (numbers(4, 6, seed=2),)],
+        {
+            "neighbouring columns are paired; pair column i with column i + d / 2":
+                lambda x, base=10_000.0: turned_neighbours(x, base),
+            "the pairs turn the other way; the first column of a pair gets a cos - b sin":
+                lambda x, base=10_000.0: turned_halves(x, -angles_of(x, base)),
+            "the positions begin at 1; the first row is not turned":
+                lambda x, base=10_000.0: turned_halves(x, angles_of(x, base, first=1)),
+            "the frequencies fall too slowly; pair i has base ** (-2i / d)":
+                lambda x, base=10_000.0: turned_halves(x, angles_of(x, base, step=1)),
+            "all pairs turn by the same angle; each has a frequency of its own":
+                lambda x, base=10_000.0: turned_halves(x, angles_of(x, step=0)),
+            "`base` is ignored; the frequencies depend on it":
+                lambda x, base=10_000.0: turned_halves(x, angles_of(x)),
+        }),
+    "alibi_weights": Exercise(
+        slow_alibi_weights,
+        [(torch.zeros(1, 2, 2),), (numbers(2, 3, 3, seed=0),), (numbers(4, 4, 4, seed=1),)],
+        {
+            "far keys are preferred; later keys are nearer to the query, so the bias grows with the key's position":
+                lambda scores: causal(alibi(scores, sign=-1.0)),
+            "the heads are counted from 0, so the first slope is 1; they are 2 ** (-8h / H) for h from 1 to H":
+                lambda scores: causal(alibi(scores, first=0)),
+            "all heads have the slope of the first; each has its own":
+                lambda scores: causal(alibi(scores, slopes=torch.full((len(scores),), 2.0 ** (-8 / len(scores))))),
+            "the bias has no effect; it is the slope times the position of the key, on the last axis":
+                lambda scores: causal(scores),
+            "the future is not hidden; add the causal mask":
+                lambda scores: alibi(scores).softmax(-1),
+            "the future was hidden after the softmax, so the rows sum to less than 1; mask before":
+                lambda scores: alibi(scores).softmax(-1).tril(),
         }),
 }

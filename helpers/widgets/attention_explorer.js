@@ -1,144 +1,121 @@
 // The browser's half of AttentionExplorer: it holds all the weights, so that a slider needs no kernel.
-import { BarPicture, GridPicture, MapPicture } from "./attention_pictures.js";
+import { makeBeside } from "./attention_beside.js";
+import { makeControls, makeTexts } from "./attention_controls.js";
+import { seen } from "./attention_effect.js";
+import { makeSaving } from "./attention_saving.js";
+import { Stage } from "./attention_stage.js";
 import { Weights } from "./attention_weights.js";
-import { element, plural } from "./drawing.js";
+import { batched, clamp, element } from "./drawing.js";
 
-const KEYS_OF_A_MAP = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+const TRAITS_THAT_MOVE = ["index", "query", "key", "grid", "view", "locked", "pinned"];
 
-// A labelled slider, and a function that moves it to where get() says. word(i): what stands beside it.
-function makeSlider(name, size, get, set, word) {
-  const input = element("input", { type: "range", min: 0, max: size - 1, step: 1, "aria-label": name });
-  const value = element("span", { class: "value" });
-  input.addEventListener("input", () => set(Number(input.value)));
-  const show = () => {
-    input.value = get();
-    value.textContent = word(get());
-    input.setAttribute("aria-valuetext", word(get()));
-  };
-  return [element("label", {}, element("span", { class: "name" }, name), input, value), show];
-}
-
-// A slider for each leading axis with more than one map, one for the query, and a checkbox for all maps at once.
-function makeControls(weights) {
-  const { model, axes, sizes, queries } = weights, last = sizes.length - 1;
-  const change = (name, value) => { model.set(name, value); model.save_changes(); };
-  const controls = axes.map((name, axis) => makeSlider(
-    name, sizes[axis], () => weights.index[axis],
-    (i) => change("index", weights.index.map((now, a) => (a === axis ? i : now))),
-    (i) => (axis === last ? `${i} ${weights.label()}`.trim() : String(i)),
-  )).filter((_, axis) => sizes[axis] > 1);
-  controls.push(makeSlider("query", queries.length, () => weights.query, (q) => change("query", q), (q) => queries[q]));
-  if (sizes.slice(-2).some((n) => n > 1)) {
-    const box = element("input", { type: "checkbox" });
-    box.addEventListener("change", () => change("grid", box.checked));
-    const label = element("label", { class: "all" }, box, `all ${plural(axes.at(-1), 2)}`);
-    controls.push([label, () => { box.checked = model.get("grid"); }]);
-  }
-  const node = element("div", { class: "controls" }, ...controls.map(([label]) => label));
-  return { node, show: () => controls.forEach(([, show]) => show()) };
-}
-
-function makeLegend({ model, vmax, anyMasked }) {
-  const background = `background: linear-gradient(to right, ${model.get("colors").join(", ")})`;
+function makeLegend({ model, scale, anyMasked }) {
+  const background = `background: linear-gradient(to right, ${scale.stops.join(", ")})`;
   const hidden = anyMasked ? [element("span", { class: "masked" }), "hidden by the mask"] : [];
-  return element("div", { class: "legend" }, "weight 0", element("span", { class: "scale", style: background }),
-    String(vmax), ...hidden);
+  const precision = model.get("dtype") === "float32" ? [] : [element("span", { class: "precision" }, "weights to ±0.00001")];
+  const ends = scale.isSigned ? [scale.say(scale.low, 2), `${scale.say(scale.high, 2)} log-probability of the answer`] : [scale.low, scale.high];
+  return element("div", { class: "legend" }, `${scale.isSigned ? "effect" : "weight"} ${ends[0]}`,
+    element("span", { class: "scale", style: background }), String(ends[1]), ...hidden, ...precision);
 }
 
-// The chosen weight in words, exactly.
-function sentence(weights) {
-  const { axes, index, query, key, queries, keys } = weights, w = weights.weight(query, key), label = weights.label();
-  const numbers = axes.map((axis, i) => `${axis} ${index[i]}`).join(", ");
-  const where = numbers && `${numbers}${label && ` (${label})`}, `;
-  const weight = Number.isNaN(w) ? "hidden by the mask" : w.toFixed(4);
-  return `${where}query “${queries[query]}” → key “${keys[key]}”: ${weight}`;
+// The number of a map in words, exactly.
+function inWords({ scale }, w) {
+  if (Number.isNaN(w)) return scale.isSigned ? "no effect" : "hidden by the mask";
+  return scale.isSigned ? `effect ${scale.say(w, 4)}` : w.toFixed(4);
 }
 
-// Lets the pointer and the arrow keys choose a cell of the canvas; picture() is what it shows.
-function listen(canvas, weights, picture) {
-  const { model } = weights;
-  const point = (event) => {
-    const box = canvas.getBoundingClientRect();
-    const cell = picture().cellAt(event.clientX - box.left, event.clientY - box.top);
-    if (!cell) return;
-    weights.choose(cell.query, cell.key);
-    model.set("index", cell.index);
+// A cell in words.
+function sentence(weights, { index, query, key }) {
+  const { queries, keys } = weights, map = weights.map(index), title = weights.title(index), where = title && `${title}, `;
+  return `${where}query “${queries[query]}” → key “${keys[key]}”: `
+    + inWords(map, map.weight(query, key)) + weights.beside({ index, query, key });
+}
+
+// What stands at the pointer: the weight there, that of the locked choice, and that of the map that is compared.
+function atPointer(weights) {
+  const { preview, choice, pinned, locked } = weights, said = [preview.note || sentence(weights, preview)];
+  if (!preview.note && pinned && preview.query < pinned.T_q && preview.key < pinned.T_k) {
+    said.push(`${pinned.title || "compared"}: ${inWords(pinned, pinned.weight(preview.query, preview.key))}`);
+  }
+  if (locked) said.push(`locked: ${sentence(weights, choice)}`);
+  return said.join("\n");
+}
+
+// A note that follows the pointer within the explorer `el`.
+function makeTip(el, weights) {
+  const node = element("div", { class: "tip", "aria-hidden": "true" });
+  const show = (event) => {
+    node.hidden = !weights.preview;
+    if (node.hidden) return;
+    node.textContent = atPointer(weights);
+    const box = el.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+    node.style.left = `${clamp(x + 14, 0, Math.max(0, box.width - node.offsetWidth - 4))}px`;
+    node.style.top = `${y + 20 + node.offsetHeight > box.height ? y - node.offsetHeight - 12 : y + 20}px`;
   };
-  canvas.addEventListener("pointermove", point);
-  canvas.addEventListener("click", (event) => { point(event); model.save_changes(); });
-  canvas.addEventListener("keydown", (event) => {
-    const move = KEYS_OF_A_MAP[event.key];
-    if (!move) return;
-    event.preventDefault();
-    event.stopPropagation();
-    weights.choose(weights.query + move[0], weights.key + move[1]);
-    model.save_changes();
-  });
+  node.hidden = true;
+  return { node, show };
 }
 
-// All but the text boxes, for the weights that the model has now; returns a function that takes it down.
+function toolButton(text, label, act) {
+  const button = element("button", { type: "button", "aria-label": label }, text);
+  button.addEventListener("click", act);
+  return button;
+}
+
 function build(model, el) {
-  const weights = new Weights(model), controls = makeControls(weights);
-  const map = element("canvas", { tabindex: 0, role: "application", class: "map",
-    "aria-roledescription": "attention map",
-    "aria-label": "Attention map: rows are queries, columns are keys. Arrow keys move from cell to cell." });
-  const bars = element("canvas", { role: "img", class: "bars" });
+  const weights = new Weights(seen(model)), beside = makeBeside(model, weights, () => again()), tip = makeTip(el, weights);
   const readout = element("div", { class: "readout", role: "status", "aria-live": "polite" });
-  el.classList.add("attention-explorer");
-  el.replaceChildren(controls.node, element("div", { class: "pictures" }, map, bars), readout, makeLegend(weights));
-
-  const single = new MapPicture(map, weights), row = new BarPicture(bars, weights);
-  const grid = new GridPicture(map, weights), picture = () => (model.get("grid") ? grid : single);
-  let waiting = false, stopped = false;
-  function draw() {
-    waiting = false;
-    if (stopped) return;
+  const stage = new Stage(weights, beside.touch, (event) => { stage.draw(); tip.show(event); });
+  const texts = makeTexts(model);
+  let controls = makeControls(weights);
+  const draw = () => {
     controls.show();
-    picture().draw();
-    row.draw();
-    readout.textContent = sentence(weights);
-  }
-  function drawSoon() {                               // several changes at once, one drawing
-    if (!waiting) { waiting = true; queueMicrotask(draw); }
-  }
-  listen(map, weights, picture);
-  const watched = ["index", "query", "key", "grid"].map((name) => `change:${name}`);
-  watched.forEach((name) => model.on(name, drawSoon));
-  draw();
-  return () => { stopped = true; watched.forEach((name) => model.off(name, drawSoon)); };
-}
+    stage.draw();
+    readout.textContent = sentence(weights, weights.choice) + (weights.locked ? " · locked" : "");
+  };
+  const zoom = [toolButton("−", "zoom out", () => stage.zoomBy(1 / 1.5)), toolButton("+", "zoom in", () => stage.zoomBy(1.5))];
+  const saving = makeSaving(() => stage.panels, () => readout.textContent);
+  const tools = element("div", { class: "tools" }, "zoom", ...zoom, "save", ...saving);
+  const foot = element("div", { class: "foot" }, makeLegend(weights), tools);
+  el.replaceChildren(texts.node, beside.shows, controls.node, beside.touch, stage.node, stage.aside, readout, foot, beside.neuron, tip.node);
+  el.addEventListener("keydown", beside.press);
 
-// A box for each text that can be typed, and the message about one that could not be read.
-function makeTexts(model) {
-  const node = element("div", { class: "attention-explorer" }), shows = [];
-  for (const name of Object.keys(model.get("texts"))) {
-    const input = element("input", { type: "text", "aria-label": name });
-    const read = () => { model.set("texts", { ...model.get("texts"), [name]: input.value }); model.save_changes(); };
-    input.addEventListener("change", read);
-    input.addEventListener("keydown", (event) => {    // Notebook has other plans for some keys
-      event.stopPropagation();
-      if (event.key === "Enter") read();
-    });
-    shows.push(() => { input.value = model.get("texts")[name]; });
-    node.append(element("label", { class: "text" }, element("span", { class: "name" }, name), input));
-  }
-  const message = element("div", { role: "alert", class: "message" });
-  node.append(message);
-  shows.push(() => { message.textContent = model.get("message"); });
-  return { node, show: () => shows.forEach((show) => show()) };
+  const drawSoon = batched(draw), structure = () => JSON.stringify([weights.axes, weights.sizes, model.get("summaries")]);
+  const again = () => {                               // other weights: the controls stay, and one of them keeps the focus
+    const before = structure();
+    weights.read();
+    foot.replaceChildren(makeLegend(weights), tools);
+    if (structure() !== before) {
+      const old = controls.node;
+      controls = makeControls(weights);
+      old.replaceWith(controls.node);
+    }
+    draw();
+  };
+  const watched = TRAITS_THAT_MOVE.map((name) => `change:${name}`).join(" ");
+  model.on(watched, drawSoon);
+  model.on("change:weights", again);
+  model.on("change:message change:texts", texts.show);
+  texts.show();
+  draw();
+  const observer = new ResizeObserver(draw);
+  observer.observe(stage.node);
+  return () => {
+    observer.disconnect();
+    beside.stop();
+    model.off(watched, drawSoon);
+    model.off("change:weights", again);
+    model.off("change:message change:texts", texts.show);
+  };
 }
 
 function render({ model, el }) {
   // Whatever has the focus keeps its keys: else JupyterLab cuts the cell at an "x".
   el.addEventListener("focusin", (event) => event.target.setAttribute("data-lm-suppress-shortcuts", "true"));
-  const texts = makeTexts(model), inner = element("div");
-  el.replaceChildren(texts.node, inner);
-  let stop = build(model, inner);
-  const again = () => { stop(); stop = build(model, inner); };
-  model.on("change:message change:texts", texts.show);
-  model.on("change:weights", again);
-  texts.show();
-  return () => { stop(); model.off("change:message change:texts", texts.show); model.off("change:weights", again); };
+  el.addEventListener("keydown", (event) => event.stopPropagation());
+  const inner = element("div", { class: "attention-explorer" });
+  el.replaceChildren(inner);
+  return build(model, inner);
 }
 
 export default { render };

@@ -7,30 +7,44 @@ import numpy as np
 import traitlets
 
 from helpers import plots
-from helpers.plots import Picture, Values, as_numpy, beside, broadcast_mask
+from helpers.plots import Picture, Values, beside
 from helpers.widgets.bundle import HERE, bundle
 from helpers.widgets.controls import describe
 from helpers.widgets.sources import read_model, read_outputs
+from helpers.widgets.touch import Touch, touch_traits
+from helpers.widgets.views import VIEWS, WORDS, Shown, pinned_of, shown_of, values_at
+from helpers.widgets.weights import checked
 
-AXES = {0: [], 1: ["head"], 2: ["layer", "head"], 3: ["step", "layer", "head"]}
 
-
-class AttentionExplorer(anywidget.AnyWidget):
-    """Attention weights: a slider for each axis, the exact weight at the pointer, a query's weights as bars.
+class AttentionExplorer(Touch, anywidget.AnyWidget):
+    """Attention weights as a map, as lines, as bars; a slider for each axis, the exact weight at the pointer.
 
     weights: from 0 to 1, `[T_q, T_k]`, `[head, T_q, T_k]`, `[layer, head, T_q, T_k]` or
-        `[step, layer, head, T_q, T_k]`. All of them go to the browser once, so no slider needs a kernel.
+        `[step, layer, head, T_q, T_k]`. All of them go to the browser once, so no slider needs a kernel: as
+        float32, or above a million of them in 16 bits, where they are off by at most 8e-6.
     query_tokens, key_tokens: labels; positions if not given. mask: boolean, True = may look, broadcastable.
     axes: names of the leading axes, if they are others. vmax: the end of the colour scale.
     labels: a word for each map, in lists nested like the leading axes; "" for none.
+    effect: what cutting each weight does to the answer's log-probability, shaped like the weights, NaN for
+        none; a switch then shows it in place of the weights.
+    vectors: (q, k), the projected queries `[..., T_q, d_head]` and keys `[..., T_k, d_head]` with the leading
+        axes of the weights: the *neuron view* of a cell then shows how its weight comes from them.
+    change: a function from a list of changes to (answer, weights) or (answer, weights, query_tokens,
+        key_tokens). The answer is text; the weights have the same leading axes, but for some of size 1. A
+        change is a dictionary: `{"kind": "cut", "index": [layer, head], "query": q, "key": k}` takes one
+        weight away, "force" leaves it alone in its row, and `{"kind": "off", "index": [layer, head]}` turns a
+        head off. `index` holds as many numbers as there are leading axes. The reader makes changes to the
+        chosen cell, and sees the answer and the weights before and after. It is called with `[]` at once.
     position: where the controls start, as in `move`.
-    Raises ValueError for tokens, labels, axes or a mask that do not fit, for values that are not weights, and
-    for a position outside the weights; TypeError for a mask that is not boolean.
+    Raises ValueError for tokens, labels, axes, a mask, an effect, vectors or weights of `change` that do not
+    fit, for values that are not weights, and for a position outside the weights; TypeError for a mask that is
+    not boolean.
     """
 
     _esm = bundle("attention_explorer.js")
-    _css = HERE / "attention_explorer.css"
-    weights = traitlets.Bytes().tag(sync=True)          # float32, hidden cells as NaN
+    _css = "".join(path.read_text(encoding="utf-8") for path in sorted(HERE.glob("attention_*.css")))
+    weights = traitlets.Bytes().tag(sync=True)          # hidden cells as NaN, or as 65535
+    dtype = traitlets.Unicode("float32").tag(sync=True) # or uint16: 0 to 65534 stand for 0 to 1
     shape = traitlets.List().tag(sync=True)
     axes = traitlets.List().tag(sync=True)
     query_tokens = traitlets.List().tag(sync=True)
@@ -39,19 +53,25 @@ class AttentionExplorer(anywidget.AnyWidget):
     vmax = traitlets.Float(1.0).tag(sync=True)
     colors = traitlets.List(list(plots.PAPER_TO_INK)).tag(sync=True)
     masked = traitlets.Unicode(plots.MASKED).tag(sync=True)
+    summaries = traitlets.List().tag(sync=True)         # further stops of the heads' slider: "mean", "rollout"
     index = traitlets.List().tag(sync=True)             # the positions of the sliders of the leading axes
     query = traitlets.Int(0).tag(sync=True)
     key = traitlets.Int(0).tag(sync=True)
-    grid = traitlets.Bool(False).tag(sync=True)         # all maps at once?
+    view = traitlets.Enum(VIEWS, "map").tag(sync=True)
+    grid = traitlets.Bool(False).tag(sync=True)         # all maps at once, where the view is "map"?
+    locked = traitlets.Bool(False).tag(sync=True)       # does the choice stay while the pointer passes over other cells?
+    pinned = traitlets.Dict().tag(sync=True)            # a map to compare with, its weights as float32; or empty
     texts = traitlets.Dict().tag(sync=True)             # of the boxes to type into
     message = traitlets.Unicode().tag(sync=True)        # why what was typed could not be read
 
     def __init__(self, weights: Values, query_tokens: Sequence | None = None,
                  key_tokens: Sequence | None = None, mask: Values | None = None,
                  axes: Sequence[str] | None = None, vmax: float = 1.0, labels: Sequence | None = None,
-                 **position):
+                 effect: Values | None = None, vectors: Sequence[Values] | None = None,
+                 change: Callable | None = None, **position):
         self.values, traits = checked(weights, query_tokens, key_tokens, mask, axes, labels)
-        super().__init__(vmax=vmax, index=[0] * len(traits["axes"]), **traits)
+        super().__init__(vmax=vmax, index=[0] * len(traits["axes"]), **traits,
+                         **touch_traits(traits["shape"], effect, vectors, change))
         self.move(**position)
 
     @classmethod
@@ -106,7 +126,9 @@ class AttentionExplorer(anywidget.AnyWidget):
         """Show the weights of what was typed. If it cannot be read, say why, and keep the last ones."""
         try:
             names = ("weights", "query_tokens", "key_tokens", "mask", "axes", "labels")
-            values, traits = checked(*map(self.read(**self.texts).get, names))
+            arguments = self.read(**self.texts)
+            values, traits = checked(*map(arguments.get, names))
+            traits |= touch_traits(traits["shape"], *map(arguments.get, ("effect", "vectors", "change")))
         except Exception as error:                      # a reader's own function may raise anything
             self.message = str(error) or type(error).__name__
             return
@@ -116,68 +138,74 @@ class AttentionExplorer(anywidget.AnyWidget):
             self.query, self.key = min(self.query, T_q - 1), min(self.key, T_k - 1)
             for name, value in traits.items():
                 setattr(self, name, value)
+            self.index = [i if i in self.ranges[axis] else 0 for axis, i in zip(self.axes, self.index)]
 
     @property
     def ranges(self) -> dict[str, Sequence]:
         """Every control, with the values it can take."""
         sizes = zip([*self.axes, "query", "key"], self.shape)
-        grid = {"grid": [False, True]} if math.prod(self.shape[:-2]) > 1 else {}
-        return {name: range(size) for name, size in sizes} | grid
+        ranges = {name: range(size) for name, size in sizes}
+        if self.summaries:
+            ranges["head"] = [*ranges["head"], *self.summaries]
+        many = math.prod(self.shape[:-2]) > 1
+        grid = {"grid": [False, True]} if many else {}
+        compare = {"compare": [False, True]} if many or self.texts else {}
+        return ranges | grid | {"view": VIEWS} | compare | self.touch_ranges()
 
-    def move(self, **position: int) -> None:
-        """Set controls: `move(layer=1, head=3, query=2, key=0, grid=False)`.
+    def move(self, **position: int | str | bool) -> None:
+        """Set controls: `move(layer=1, head=3, query=2, key=0, view="map", grid=False, compare=False)`.
 
+        view: "map", "lines", "bars". grid: all maps at once, in the view "map".
+        head="mean": the mean over heads. head="rollout": attention rollout from this layer down to the input
+            (Abnar and Zuidema 2020), where axes are named layer and head and queries and keys are the same tokens.
+        compare: True keeps the map that this move leads to beside those of later moves.
+        Where there are such, `effect=True` shows the effects, `after=True` the weights after the changes, and
+        `neuron=True` opens the neuron view.
         Raises ValueError for a control or a value that this explorer does not have.
         """
         for name, value in position.items():
             if value not in self.ranges.get(name, ()):
                 raise ValueError(f"{name}={value}: this explorer has {describe(self.ranges)}")
+        compare = position.pop("compare", None)
         self.index = [position.pop(axis, i) for axis, i in zip(self.axes, self.index)]
         for name, value in position.items():
             setattr(self, name, value)
+        if compare is not None:
+            self.pinned = pinned_of(self.chosen_map()) | self.scale_traits() if compare else {}
+
+    def chosen_map(self) -> Shown:
+        """The map at the sliders."""
+        index = list(self.index)
+        title = ", ".join(WORDS.get(i, f"{axis} {i}") for axis, i in zip(self.axes, index))
+        label = "" if WORDS.keys() & set(index) else self.labels_of_maps[tuple(index)]
+        values, *tokens = self.shown()
+        return Shown(values_at(values, self.axes, index), *tokens, f"{title}: {label}" if label else title)
+
+    @property
+    def labels_of_maps(self) -> np.ndarray:
+        """The labels, shaped like the leading axes; "" for a map without one."""
+        sizes = self.shape[:-2]
+        return np.array(self.labels or [""] * math.prod(sizes), dtype=object).reshape(sizes)
 
     def picture(self) -> Picture:
         """What the browser shows, as a static picture."""
-        index, sizes = tuple(self.index), self.shape[:-2]
-        labels = np.array(self.labels or [""] * math.prod(sizes), dtype=object).reshape(sizes)
-        if self.grid:
-            fixed, chosen = index[:-2], index[-2:]
-            return plots.grid_of_maps(self.values[fixed], self.axes[-2:], chosen, self.vmax, labels[fixed])
-        title = ", ".join(f"{axis} {i}" for axis, i in zip(self.axes, index))
-        title += f": {labels[index]}" if labels[index] else ""
-        return plots.map_and_row(self.values[index], self.query, self.key, self.query_tokens, self.key_tokens,
-                                 title, self.vmax)
+        shown = self.chosen_map()
+        if self.grid and self.view == "map":
+            fixed, chosen = tuple(self.index[:-2]), None if WORDS.keys() & set(self.index) else self.index[-2:]
+            values, labels = self.shown()[0][fixed], self.labels_of_maps[fixed]
+            return plots.grid_of_maps(values, self.axes[-2:], chosen, labels=labels, **self.scale)
+        query, key = (min(i, size - 1) for i, size in zip((self.query, self.key), shown.values.shape))
+        if self.effect:
+            return plots.map_and_row(shown.values, query, key, *shown[1:], **self.scale)
+        if self.pinned and self.pinned.get("vmin", 0) == 0:
+            return plots.compared([shown_of(self.pinned), shown], self.view, query, key, self.vmax)
+        draw = {"map": plots.map_and_row, "lines": plots.links, "bars": plots.row_and_column}[self.view]
+        return draw(shown.values, query, key, *shown[1:], self.vmax)
 
     def __repr__(self):
-        return f"AttentionExplorer({describe(self.ranges)})"
+        numbers = {name: range(size) for name, size in zip([*self.axes, "query", "key"], self.shape)}
+        grid = {"grid": self.ranges["grid"]} if "grid" in self.ranges else {}
+        return f"AttentionExplorer({describe(numbers | grid)})"
 
     def _repr_mimebundle_(self, **kwargs):
         return beside(super()._repr_mimebundle_(**kwargs), self.picture()._repr_mimebundle_(), repr(self))
-
-
-def checked(weights, query_tokens, key_tokens, mask, axes, labels) -> tuple[np.ndarray, dict]:
-    """The weights with NaN in hidden cells, and the traits of an explorer that shows them."""
-    values = as_numpy(weights).astype(np.float32)
-    shape = list(values.shape)
-    if values.ndim < 2 or values.size == 0:
-        raise ValueError(f"weights of shape {shape}: an explorer needs at least one row and column")
-    if not (values.min() >= 0 and values.max() <= 1 + 1e-3):
-        raise ValueError(f"values from {values.min():.3g} to {values.max():.3g}: weights lie between 0 and 1 "
-                         "(scores need a softmax first)")
-    *sizes, T_q, T_k = shape
-    axes = AXES.get(len(sizes)) if axes is None else list(axes)
-    if axes is None or len(axes) != len(sizes):
-        raise ValueError(f"axes={axes} for weights of shape {shape}: every axis before the last two needs a name")
-    for what, tokens, size in (("query_tokens", query_tokens, T_q), ("key_tokens", key_tokens, T_k)):
-        if tokens is not None and len(tokens) != size:
-            raise ValueError(f"{len(tokens)} {what} for weights of shape {shape}: {size} are needed")
-    named = np.array([] if labels is None else labels, dtype=object)
-    if labels is not None and list(named.shape) != sizes:
-        raise ValueError(f"labels of shape {list(named.shape)} for weights of shape {shape}: each map needs one")
-    if mask is not None:
-        values = np.where(broadcast_mask(mask, values.shape), values, np.float32("nan"))
-    return values, {
-        "weights": values.astype("<f4").tobytes(), "shape": shape, "axes": axes,
-        "query_tokens": list(map(str, range(T_q) if query_tokens is None else query_tokens)),
-        "key_tokens": list(map(str, range(T_k) if key_tokens is None else key_tokens)),
-        "labels": list(map(str, named.flat))}

@@ -4,9 +4,20 @@ export const TEXT = "12px system-ui, sans-serif", BOLD = "bold 12px system-ui, s
 export const INK = "#1a1a1a", FAINT = "#767676", STROKE = "#8c8c8c", FOCUS = "#d55e00", BAR = "#009e73", TRACK = "#f1f1f1";
 export const QUERY = "#a9558a", KEY = "#a06c00";             // the course's purple and orange, dark enough for small text
 export const WIDEST_TOKEN = 110;                             // in CSS pixels, like all sizes here
+export const LINE = 14;                                      // from one line of text to the next
 
 export const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
 export const plural = (name, n) => (n === 1 ? name : name + "s");
+
+// A function that draws once for several calls in a row.
+export function batched(draw) {
+  let waiting = false;
+  return () => {
+    if (waiting) return;
+    waiting = true;
+    queueMicrotask(() => { waiting = false; draw(); });
+  };
+}
 
 export function element(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
@@ -18,7 +29,7 @@ export function element(tag, attributes = {}, ...children) {
 // [red, green, blue] of a colour such as "#9FD8C4".
 export const channelsOf = (color) => [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16));
 
-// 256 colours from 0 to the end of the scale, between evenly spaced stops.
+// 256 colours from one end of the scale to the other, between evenly spaced stops.
 export function palette(stops) {
   const channels = stops.map(channelsOf);
   return Array.from({ length: 256 }, (_, i) => {
@@ -51,4 +62,43 @@ export function widest(canvas, tokens, font) {
   const g = canvas.getContext("2d");
   g.font = font;
   return Math.min(WIDEST_TOKEN, Math.max(...tokens.map((token) => g.measureText(token).width)));
+}
+
+// Whether token i has its label: the chosen one has, and so has every few of the others, but those too near to it.
+export function isLabelled(i, chosen, every) {
+  return i === chosen || (i % every === 0 && Math.abs(i - chosen) >= every);
+}
+
+// A canvas that stays in place while what it draws, which may be larger than its box, is scrolled by the browser.
+export class ScrollBox {
+  constructor(canvas, draw) {
+    this.canvas = canvas;
+    this.inner = element("div", { class: "inner" }, canvas);
+    this.node = element("div", { class: "scroll" }, this.inner);
+    this.node.addEventListener("scroll", draw);
+  }
+
+  // Sets the size of the box and of what is in it; returns the drawing context, as large as what is seen.
+  paper(width, height, fullWidth, fullHeight) {
+    const { node, inner, canvas } = this;
+    Object.assign(inner.style, { width: `${fullWidth}px`, height: `${fullHeight}px` });
+    Object.assign(node.style, {
+      width: `${width}px`, height: `${height}px`,
+      overflowX: fullWidth > width ? "scroll" : "hidden", overflowY: fullHeight > height ? "scroll" : "hidden",
+    });
+    this.width = fullWidth > width || fullHeight > height ? node.clientWidth : width;
+    this.height = fullWidth > width || fullHeight > height ? node.clientHeight : height;
+    return paper(canvas, this.width, this.height);
+  }
+
+  get x() { return this.node.scrollLeft; }
+
+  get y() { return this.node.scrollTop; }
+
+  // Scrolls as little as needed until what lies from `start` to `end` is seen in a window of `size`.
+  reveal(axis, start, end, size) {
+    const name = axis === "x" ? "scrollLeft" : "scrollTop", now = this.node[name];
+    if (start < now || end - start > size) this.node[name] = start;
+    else if (end > now + size) this.node[name] = end - size;
+  }
 }

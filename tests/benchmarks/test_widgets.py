@@ -15,6 +15,8 @@ AttentionExplorer((2 * torch.randn(16, 16, 16)).softmax(-1))""",
     "AttentionExplorer((2 * torch.randn(16, 16, 16)).softmax(-1), grid=True)",
     """labels = [["previous", "next", "same word", "broad"] * 3] * 6
 AttentionExplorer((2 * torch.randn(6, 12, 24, 24)).softmax(-1), labels=labels, grid=True)""",
+    "AttentionExplorer((4 * torch.randn(12, 512, 512)).softmax(-1), list(map(str, range(512))), list(map(str, range(512))))",
+    "AttentionExplorer((4 * torch.randn(8, 128, 128)).softmax(-1), view='lines')",
     """x = torch.linspace(0, 5, 50)
 picture, (left, right) = plots.panels(9, 3.4, 1, 2)
 points, curve = plots.draw_lines(left, {"average": (x, x.sin())}, "x", "y", points=(x, x.sin()))
@@ -93,15 +95,36 @@ def report(figure):
 
 @pytest.mark.parametrize(("cell", "what", "limit"), [
     (0, "explorer, one map of 16 x 16", 20), (1, "explorer, grid of 16 such maps", 40),
-    (2, "explorer, grid of 72 maps of 24 x 24, named", 60)], ids=["map", "grid", "named"])
+    (2, "explorer, grid of 72 maps of 24 x 24, named", 60),
+    (3, "explorer, one map of 512 x 512", 50), (4, "explorer, lines of 128 x 128", 50)],
+    ids=["map", "grid", "named", "large", "lines"])
 def test_explorer(notebook, report, cell, what, limit):
     part = notebook.cell(cell)
-    slider, canvas = part.locator("input[type=range]").first, part.locator("canvas.map")
+    slider, canvas = part.locator("input[type=range]").first, part.locator(".pictures canvas")
     report(what, notebook.page.evaluate(STEP_EXPLORER, [slider.element_handle(), canvas.element_handle()]), limit)
 
 
+def test_a_large_explorer_starts(notebook, report):
+    """From the request to run its cell to its first picture, the kernel's softmax included."""
+    page = notebook.page
+    page.evaluate("""async () => {
+      const panel = window.jupyterapp.shell.currentWidget;
+      panel.content.activeCellIndex = 3;
+      const old = panel.content.activeCell.node.querySelector('.attention-explorer');
+      const start = performance.now();
+      window.jupyterapp.commands.execute('notebook:run-cell');
+      const drawn = () => {
+        const now = panel.content.activeCell.node.querySelector('.attention-explorer');
+        return now && now !== old && now.querySelector('canvas.map')?.height > 200;
+      };
+      while (!drawn()) await new Promise((done) => setTimeout(done, 5));
+      window.took = performance.now() - start;
+    }""")
+    report("explorer of 12 maps of 512 x 512, from running its cell to its picture", [page.evaluate("() => window.took")], 1000)
+
+
 @pytest.mark.parametrize(("cell", "what", "limit"), [
-    (3, "lab with two panels, only what moves redrawn", 150), (4, "lab with two panels, all redrawn", 600)], ids=["part", "all"])
+    (5, "lab with two panels, only what moves redrawn", 150), (6, "lab with two panels, all redrawn", 600)], ids=["part", "all"])
 def test_explore(notebook, report, cell, what, limit):
     part = notebook.cell(cell)
     handle, image = part.locator(".noUi-handle"), part.locator("img")
@@ -115,7 +138,7 @@ def test_explore(notebook, report, cell, what, limit):
 
 
 def test_dragging_leaves_no_queue(notebook, report):
-    part = notebook.cell(3)
+    part = notebook.cell(5)
     handle, image = part.locator(".noUi-handle"), part.locator("img")
     times = []
     for goal in (0.9, 0.1, 0.8, 0.2):

@@ -20,6 +20,13 @@ from helpers.widgets import AttentionExplorer
 def read(text):
     return {"weights": torch.eye(2), "query_tokens": text.split(), "key_tokens": text.split()}
 AttentionExplorer.of_texts(read, text="one two")"""
+OPENED = """import torch
+from helpers.transformer import GPT
+from helpers.widgets import ModelExplorer
+torch.manual_seed(0)
+model = GPT(9, 8, 2, 12, 1)
+read = lambda text: {"model": model, "inputs": (torch.arange(3).unsqueeze(0),), "tokens": text.split()}
+ModelExplorer.of_texts(read, text="one two three")"""
 
 HREFS = "links => links.map((link) => link.getAttribute('href'))"
 FOLDED = "nodes => nodes.map((node) => [node.querySelector('summary').innerText.trim(), node.textContent.trim()])"
@@ -127,28 +134,67 @@ def test_an_explorer_shows_the_weights_of_its_lesson(opened):
     unfold(page)
     assert page.get_by_text("A first look: in the notebook").count() == 1                           # of the lab
     readout, slider = page.locator(".readout"), page.locator(".explorer input[type=range]")
-    assert readout.inner_text().startswith("query “at” → key “a”: 0.0")
+    assert readout.inner_text().startswith("query “at” → key “a”: 0.2")
     slider.press("Home")
     wait_until(lambda: readout.inner_text() == "query “a” → key “a”: 1.0000", 5, readout.inner_text)
     page.locator("canvas.map").press("ArrowRight")
     wait_until(lambda: "hidden by the mask" in readout.inner_text(), 5, readout.inner_text)
 
 
-def test_what_needs_a_kernel_says_so(opened, tmp_path, monkeypatch):
+def test_a_link_opens_the_same_cell(opened):
+    page = opened("12_bert")
+    unfold(page)
+    explorer = page.locator(".explorer")
+    explorer.get_by_role("slider", name="head").press("End")
+    explorer.locator("input[value=lines]").check()
+    explorer.get_by_role("listbox", name="keys").press("ArrowDown")
+    page.wait_for_timeout(500)
+    said, address = page.locator(".readout").inner_text(), page.evaluate("() => window.location.href")
+    assert "rollout" in said and "key=3" in address
+    page.reload()
+    assert page.locator(".readout").inner_text() == said and page.locator(".explorer canvas.lines").is_visible()
+    page.goto(address.replace("query=", "query=9"))                     # no such query: as the lesson has it
+    page.reload()
+    unfold(page)
+    assert page.locator(".explorer canvas.map").is_visible() and "rollout" not in page.locator(".readout").inner_text()
+
+
+@pytest.fixture
+def made(opened, tmp_path, monkeypatch):
+    """Opens the page of a lesson that is one cell with an explorer."""
     name, dot = NAMES[0], "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTj2FAAAAABJRU5ErkJggg=="
-    data = {"text/plain": "AttentionExplorer(query=0|1)", VIEW: {"model_id": "from the run before"}, "image/png": dot}
-    metadata = {"image/png": {"alt": "Two words, each looks at itself.", "width": 1}}
-    output = nbformat.v4.new_output("execute_result", data, metadata=metadata)
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(TYPED, outputs=[output])], metadata={"kernelspec": KERNEL})
-    nbformat.write(notebook, tmp_path / f"{name}.ipynb")
-    monkeypatch.setattr(website, "PATHS", [tmp_path / f"{name}.ipynb"])
-    website.build(tmp_path, [name])
-    page = opened(name, tmp_path)
+
+    def make(source, kind):
+        data = {"text/plain": f"{kind}(...)", VIEW: {"model_id": "from the run before"}, "image/png": dot}
+        metadata = {"image/png": {"alt": "Two words, each looks at itself.", "width": 1}}
+        output = nbformat.v4.new_output("execute_result", data, metadata=metadata)
+        cells = [nbformat.v4.new_code_cell(source, outputs=[output])]
+        nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), tmp_path / f"{name}.ipynb")
+        monkeypatch.setattr(website, "PATHS", [tmp_path / f"{name}.ipynb"])
+        website.build(tmp_path, [name])
+        return opened(name, tmp_path)
+    return make
+
+
+def test_what_needs_a_kernel_says_so(made):
+    page = made(TYPED, "AttentionExplorer")
     box, readout = page.locator(".explorer input[type=text]"), page.locator(".readout")
     assert box.is_disabled() and box.input_value() == "one two"
     assert page.get_by_text("The text can be changed in the notebook").is_visible()
     page.locator(".explorer input[type=range]").press("End")
     wait_until(lambda: readout.inner_text() == "query “two” → key “one”: 0.0000", 5, readout.inner_text)
+
+
+def test_a_model_opens_without_a_kernel(made):
+    page = made(OPENED, "ModelExplorer")
+    explorer = page.locator(".explorer")
+    assert explorer.locator("input[type=text]").is_disabled()
+    explorer.locator("input[type=range]").press("Home")
+    assert explorer.locator(".question").inner_text() == "after “one” (0):"
+    explorer.locator('button.tile[title="output"]').press("Enter")
+    wait_until(lambda: explorer.locator(".readout").inner_text().startswith("“one” (row 0), “0”: "), 5, explorer.inner_text)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
+    assert not findings(page, ".explorer")
 
 
 def test_without_scripts_every_picture_is_there(browser, site):

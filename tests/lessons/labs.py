@@ -11,7 +11,7 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 # Parts are looked up in the kernel's memory: nbval runs cells without a history, so Out does not hold them.
 MOVE_EVERYTHING = '''
 import gc as _gc, json as _json
-from helpers.widgets import AttentionExplorer as _Explorer, Lab as _Lab
+from helpers.widgets import AttentionExplorer as _Explorer, Lab as _Lab, ModelExplorer as _Model
 
 def _pixels(part):
     return part.image.png if isinstance(part, _Lab) else part.picture()._repr_mimebundle_()[0]["image/png"]
@@ -28,7 +28,10 @@ def _trouble(part, name):
     if any(a == b for a, b in zip(seen, seen[1:])):
         return f"{name}: a move between {chosen} leaves the picture as it was"
 
-_parts = [part for part in _gc.get_objects() if issubclass(type(part), (_Lab, _Explorer))]
+_parts = [part for part in _gc.get_objects() if issubclass(type(part), (_Lab, _Explorer, _Model))]
+for _part in _parts:
+    if getattr(_part, "run", None):
+        _part.make_changes([{"kind": "off", "index": [0] * len(_part.axes)}])
 print(_json.dumps({"parts": len(_parts), "trouble": [t for p in _parts for n in p.ranges if (t := _trouble(p, n))]}))
 '''
 

@@ -12,8 +12,6 @@ from helpers.exercises.lesson_03 import slow_window_mask
 RIGHT = {
     "weighted_average": lambda weights, values: weights @ values,
     "window_mask": lambda T, reach: (torch.arange(T).unsqueeze(1) - torch.arange(T)).abs() <= reach,
-    "binary_places": lambda T, bits: (
-        torch.arange(T).unsqueeze(1) // 2 ** torch.arange(bits - 1, -1, -1) % 2).float(),
     "shift_right": lambda target, bos: F.pad(target[:, :-1], (1, 0), value=bos),
     "segments_of": lambda ids, sep, pad: (
         ((ids == sep).cumsum(1) - (ids == sep).long() > 0) & (ids != pad)).long(),
@@ -96,7 +94,6 @@ def test_a_number_that_is_not_finite_is_named_before_others(wrong, named):
 @pytest.mark.parametrize(("name", "convert", "came", "needed"), [
     ("weighted_average", torch.Tensor.long, "int64", "float32"),
     ("weighted_average", torch.Tensor.bool, "bool", "float32"),
-    ("binary_places", torch.Tensor.long, "int64", "float32"),
     ("window_mask", torch.Tensor.float, "float32", "bool"),
     ("shift_right", torch.Tensor.float, "float32", "int64"),
     ("nucleus_size", torch.Tensor.float, "float32", "int64"),

@@ -142,3 +142,15 @@ def test_tiles_hold_each_map_below_its_name_and_grey_elsewhere():
             column, row = (int(share * size) for share, size in zip(text.get_position(), values.shape[::-1]))
             assert values[row + 1:row + 4, column - 1:column + 2].tolist() == one.tolist()
             assert values.mask[row - 1:row + 1, column - 1:column + 2].all()
+
+
+def test_a_clock_has_a_hand_for_the_query_and_one_for_the_key():
+    picture, ax = plots.panels(2, 2)
+    hands = plots.draw_clock(ax)
+    assert [hand.get_color() for hand in hands] == [plots.QUERY, plots.KEY]
+    picture.canvas.draw()
+    before = bytes(picture.canvas.buffer_rgba())
+    for hand in hands:
+        hand.set_data([0, 0], [0, 1])
+    picture.canvas.draw()
+    assert bytes(picture.canvas.buffer_rgba()) != before

@@ -3,12 +3,13 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from tokenizers import BertWordPieceTokenizer
 
 from helpers.bert import Bert, BertForPretraining
 from helpers.hooks import maps_of, record
 from helpers.masks import causal_mask
 from helpers.recurrent import Seq2Seq
-from helpers.text import BOS, Vocab, from_vocabulary
+from helpers.text import BOS, Vocab
 from helpers.transformer import GPT, Classifier, Transformer
 from helpers.widgets import AttentionExplorer
 from helpers.widgets.sources import read_model
@@ -64,7 +65,7 @@ def test_a_gpt_and_letters():
     (("a dog", "dog"), ["[CLS]", "a", "dog", "[SEP]", "dog", "[SEP]"]),
 ])
 def test_bert_and_its_tokenizer(text, tokens, wrapped):
-    tokenizer, bert = from_vocabulary(PIECES), made(lambda: Bert(len(PIECES), **SMALL))
+    tokenizer, bert = BertWordPieceTokenizer({piece: i for i, piece in enumerate(PIECES)}), made(lambda: Bert(len(PIECES), **SMALL))
     explorer = AttentionExplorer.of_model(BertForPretraining(bert).eval() if wrapped else bert, tokenizer, text)
     found = tokenizer.encode(text) if isinstance(text, str) else tokenizer.encode(*text)
     assert torch.equal(shown(explorer), maps_of(bert, found)) and labels(explorer) == (tokens, tokens)

@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from PIL import Image
 
 from helpers import plots
-from helpers.widgets import AttentionExplorer, TrainingCurve, explore, training_curve
+from helpers.widgets import AttentionExplorer, TrainingCurve, explore, training_curve, views
 from helpers.widgets.bundle import bundle
 
 WEIGHTS = torch.rand(2, 3, 4, 5, generator=torch.Generator().manual_seed(0)).softmax(-1)        # [layer, head, T_q, T_k]
@@ -48,16 +48,77 @@ def unmoved():
     return pixels(AttentionExplorer(WEIGHTS).picture())
 
 
+VIEW, SWITCHES = {"view": ["map", "lines", "bars"]}, {"grid": [False, True], "compare": [False, True]}
+
+
 @pytest.mark.parametrize("shape, ranges", [
     ((4, 5), {"query": range(4), "key": range(5)}),
     ((1, 4, 5), {"head": range(1), "query": range(4), "key": range(5)}),
-    ((3, 4, 5), {"head": range(3), "query": range(4), "key": range(5), "grid": [False, True]}),
-    ((2, 3, 4, 5), {"layer": range(2), "head": range(3), "query": range(4), "key": range(5), "grid": [False, True]}),
-    ((6, 1, 1, 1, 1), {"step": range(6), "layer": range(1), "head": range(1), "query": range(1), "key": range(1),
-                       "grid": [False, True]}),
+    ((3, 4, 5), {"head": [0, 1, 2, "mean"], "query": range(4), "key": range(5)} | SWITCHES),
+    ((2, 3, 4, 5), {"layer": range(2), "head": [0, 1, 2, "mean"], "query": range(4), "key": range(5)} | SWITCHES),
+    ((2, 3, 4, 4), {"layer": range(2), "head": [0, 1, 2, "mean", "rollout"], "query": range(4), "key": range(4)} | SWITCHES),
+    ((6, 2, 1, 1, 1), {"step": range(6), "layer": range(2), "head": [0, "rollout"], "query": range(1), "key": range(1)} | SWITCHES),
 ])
 def test_explorer_has_a_control_for_each_axis(shape, ranges):
-    assert AttentionExplorer(torch.ones(shape)).ranges == ranges
+    assert AttentionExplorer(torch.ones(shape)).ranges == ranges | VIEW
+
+
+def test_a_rollout_needs_layers_heads_and_the_same_tokens():
+    square = torch.ones(2, 3, 4, 4)
+    assert list(AttentionExplorer(square, list("abcd"), list("abcx")).summaries) == ["mean"]
+    assert list(AttentionExplorer(square, axes=["snapshot", "head"]).summaries) == ["mean"]
+    assert not AttentionExplorer(square, axes=["layer", "model"]).summaries
+
+
+def test_the_mean_is_over_heads_and_the_rollout_from_this_layer_down():
+    weights = torch.rand(2, 3, 4, 5, 5, generator=torch.Generator().manual_seed(0)).softmax(-1)
+    explorer = AttentionExplorer(weights, step=1, layer=2, head="mean")
+    assert torch.equal(torch.tensor(explorer.chosen_map().values), weights[1, 2].mean(0))
+    assert explorer.chosen_map().title == "step 1, layer 2, mean over heads"
+    explorer.move(head="rollout")
+    expected = torch.eye(5)
+    for mean in weights[1].mean(1):
+        layer = 0.5 * mean + 0.5 * torch.eye(5)
+        expected = (layer / layer.sum(-1, keepdim=True)) @ expected
+    assert torch.allclose(torch.tensor(explorer.chosen_map().values), expected, atol=1e-6)
+
+
+def test_what_a_rollout_cannot_reach_stays_hidden():
+    causal = torch.ones(4, 4, dtype=torch.bool).tril()
+    weights = torch.ones(2, 2, 4, 4).tril() / torch.arange(1, 5).unsqueeze(-1)
+    explorer = AttentionExplorer(weights, mask=causal, layer=1, head="rollout")
+    assert torch.equal(torch.tensor(explorer.chosen_map().values).isnan(), ~causal)
+
+
+def test_many_weights_are_sent_in_sixteen_bits(monkeypatch):
+    monkeypatch.setattr(views, "MOST_FLOATS", 100)
+    mask = torch.ones(4, 5, dtype=torch.bool).tril(1)
+    explorer = AttentionExplorer(WEIGHTS, mask=mask)
+    levels = torch.frombuffer(bytearray(explorer.weights), dtype=torch.uint16).reshape(WEIGHTS.shape).long()
+    assert explorer.dtype == "uint16" and torch.equal(levels == 65535, ~mask.expand_as(WEIGHTS))
+    assert (levels / 65534 - WEIGHTS)[..., mask].abs().max() <= 8e-6
+
+
+def test_compare_keeps_a_map_beside_the_others(explorer):
+    explorer.move(layer=1, head=2, compare=True)
+    kept = pixels(explorer.picture())
+    explorer.move(layer=0, head="mean")
+    assert explorer.pinned["title"] == "layer 1, head 2" and pixels(explorer.picture()) != kept
+    assert torch.equal(torch.frombuffer(bytearray(explorer.pinned["weights"]), dtype=torch.float32), WEIGHTS[1, 2].flatten())
+    assert "layer 1, head 2 beside layer 0, mean over heads" in explorer.picture().alt
+    explorer.move(compare=False)
+    assert not explorer.pinned
+
+
+@pytest.mark.parametrize("view", ["map", "lines", "bars"])
+@pytest.mark.parametrize("compare", [False, True])
+def test_every_view_follows_the_controls(view, compare):
+    explorer = AttentionExplorer(WEIGHTS, view=view, compare=compare)
+    seen = [pixels(explorer.picture())]
+    for position in ({"head": 1}, {"query": 2}, {"layer": 1}, {"head": "mean"}):
+        explorer.move(**position)
+        seen.append(pixels(explorer.picture()))
+    assert len(set(seen)) == len(seen)
 
 
 def test_explorer_sends_the_whole_tensor_once(explorer):
@@ -67,7 +128,8 @@ def test_explorer_sends_the_whole_tensor_once(explorer):
     assert torch.equal(torch.frombuffer(bytearray(explorer.weights), dtype=torch.float32), WEIGHTS.flatten())
 
 
-@pytest.mark.parametrize("position", [{"layer": 1}, {"head": 2}, {"query": 3}, {"key": 4}, {"grid": True}])
+@pytest.mark.parametrize("position", [{"layer": 1}, {"head": 2}, {"query": 3}, {"key": 4}, {"grid": True},
+                                      {"head": "mean"}, {"view": "lines"}, {"view": "bars"}, {"compare": True}])
 def test_every_move_changes_the_picture(explorer, unmoved, position):
     explorer.move(**position)
     assert pixels(explorer.picture()) != unmoved
@@ -120,7 +182,8 @@ def test_what_is_typed_is_read_and_shown():
     explorer.move(layer=1, query=4, key=3)
     before = pixels(explorer.picture())
     explorer.texts = {"text": "only", "other": "two"}
-    assert explorer.ranges == {"layer": range(2), "head": range(3), "query": range(2), "key": range(2), "grid": [False, True]}
+    heads = [0, 1, 2, "mean", "rollout"]
+    assert explorer.ranges == {"layer": range(2), "head": heads, "query": range(2), "key": range(2)} | VIEW | SWITCHES
     assert (list(explorer.index), explorer.query, explorer.key, list(explorer.query_tokens)) == ([1, 0], 1, 1, ["only", "two"])
     assert len(explorer.weights) == 4 * 2 * 3 * 2 * 2 and pixels(explorer.picture()) != before
 
@@ -160,7 +223,8 @@ def test_explorer_refuses(weights, options, error, message):
         AttentionExplorer(weights, **options)
 
 
-@pytest.mark.parametrize("position", [{"laver": 0}, {"step": 0}, {"query": 4}, {"key": -1}, {"grid": 2}])
+@pytest.mark.parametrize("position", [{"laver": 0}, {"step": 0}, {"query": 4}, {"key": -1}, {"grid": 2},
+                                      {"head": "rollout"}, {"layer": "mean"}, {"view": "graph"}, {"compare": 1.5}])
 def test_explorer_refuses_a_move_to_nowhere(explorer, position):
     with pytest.raises(ValueError, match="this explorer has layer=0|1"):
         explorer.move(**position)

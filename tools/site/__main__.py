@@ -3,6 +3,8 @@
 Every page shows what is committed. A lesson with an explorer is run up to its last explorer, for the weights in it.
 """
 import argparse
+import functools
+import operator
 import pathlib
 import re
 
@@ -19,6 +21,7 @@ from tools.site.prose import Prose
 PAGES = pathlib.Path(__file__).parent / "pages"
 WIDGETS = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
+EXPLORERS = {"AttentionExplorer": "attention_explorer", "ModelExplorer": "model_explorer"}          # and the names of their files
 TEMPLATES = jinja2.Environment(loader=jinja2.FileSystemLoader(PAGES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
                                undefined=jinja2.StrictUndefined)
 
@@ -36,15 +39,23 @@ def build(folder, live=NAMES):
     shared = {"course": re.match(r"# (.*)", readme)[1], "lessons": lessons(readme), "script": text_of(PAGES / "page.js")}
     prose = Prose(ROOT)
     write(folder / "index.html", "index.html", **shared, intro=prose.render(intro), start=prose.render(start))
-    styles = text_of(PAGES / "style.css") + text_of(ROOT / "helpers" / "widgets" / "attention_explorer.css")
+    sheets = [PAGES / "style.css", *sorted((ROOT / "helpers" / "widgets").glob("*.css"))]
+    styles = "".join(map(text_of, sheets))
     (folder / "style.css").write_text(styles, encoding="utf-8")
     for number, path in enumerate(PATHS):
         states = explorers_of(path) if path.stem in live else {}
         prose = Prose(path.parent)
         write(folder / f"{path.stem}.html", "lesson.html", **shared, number=number, headings=prose.headings,
               cells=[shown(cell, prose, states.get(i)) for i, cell in enumerate(read(path).cells)],
-              explorer=bundle("attention_explorer.js") if states else "")
+              explorers=scripts() if states else "")
         print("wrote", path.stem + (f", explorers that answer: {len(states)}" if states else ""), flush=True)
+
+
+def scripts():
+    """The JavaScript of the explorers, each in a scope of its own: they share names."""
+    def scope(kind, file):
+        return "{" + bundle(f"{file}.js").replace("export default { render };", f"explorers.{kind} = render;") + "}"
+    return "\n".join(["const explorers = {};", *(scope(*names) for names in EXPLORERS.items())])
 
 
 def text_of(path):
@@ -75,7 +86,7 @@ def output_of(output, state):
     if output.output_type == "stream":
         return {"text": output.text}
     picture = output.metadata["image/png"]
-    part = re.match(r"Lab|AttentionExplorer", output.data["text/plain"]) if VIEW in output.data else None
+    part = re.match(rf"Lab|{'|'.join(EXPLORERS)}", output.data["text/plain"]) if VIEW in output.data else None
     return {"png": output.data["image/png"].replace("\n", ""), "alt": picture["alt"], "width": picture["width"],
             "part": part and part[0], "state": state}
 
@@ -84,7 +95,7 @@ def explorers_of(path):
     """The states of a lesson's explorers, by the number of their cells, from a run up to the last of them."""
     notebook = read(path)
     numbers = [i for i, cell in enumerate(notebook.cells) for output in cell.get("outputs", [])
-               if output.get("data", {}).get("text/plain", "").startswith("AttentionExplorer(")]
+               if output.get("data", {}).get("text/plain", "").startswith(tuple(f"{kind}(" for kind in EXPLORERS))]
     if not numbers:
         return {}
     notebook.cells = notebook.cells[:numbers[-1] + 1]
@@ -95,10 +106,12 @@ def explorers_of(path):
 
 
 def state_of(widget):
-    """What the JavaScript reads of an explorer, its weights as base64."""
-    buffer, = widget["buffers"]
+    """What the JavaScript reads of an explorer; in place of bytes {"base64": text}."""
     values = {name: value for name, value in widget["state"].items() if not name.startswith("_")}
-    return values | {"weights": buffer["data"]}
+    for buffer in widget["buffers"]:
+        *path, last = buffer["path"]
+        functools.reduce(operator.getitem, path, values)[last] = {"base64": buffer["data"]}
+    return values
 
 
 if __name__ == "__main__":
