@@ -10,6 +10,7 @@ import math
 import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import matplotlib
 import numpy as np
@@ -25,6 +26,7 @@ from matplotlib.ft2font import FT2Font
 from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Rectangle
+from matplotlib.text import Text
 from matplotlib.ticker import ScalarFormatter
 from numpy.typing import ArrayLike
 from PIL import Image
@@ -292,6 +294,43 @@ def move_map(image: AxesImage, weights: Values, mask: Values | None = None) -> N
     values, hidden = visible(weights, mask)
     image.set_data(np.ma.array(values, mask=hidden))
     image.strokes.set_segments(strokes_through(hidden))
+
+
+@dataclass
+class Tiles:
+    """Several maps in one image, for a lab that shows a varying number of them."""
+
+    image: AxesImage
+    names: list[Text]
+
+    @property
+    def artists(self) -> list:
+        """What moves."""
+        return [self.image, *self.names]
+
+
+def draw_tiles(ax: Axes, most: int) -> Tiles:
+    """Draw an empty square with room for the names of `most` maps; `move_tiles` fills it."""
+    image = ax.imshow([[np.nan]], cmap=WEIGHTS, vmin=0, vmax=1, extent=(0, 1, 1, 0), interpolation="nearest")
+    ax.set(xticks=[], yticks=[])
+    ax.set_xlabel("keys", color=KEY, weight="bold")
+    ax.set_ylabel("queries", color=QUERY, weight="bold")
+    return Tiles(image, [ax.text(0, 0, "", fontsize=9, ha="center", va="center") for _ in range(most)])
+
+
+def move_tiles(tiles: Tiles, maps: Values, names: Sequence[str]) -> None:
+    """Put maps `[H, T, T]` into the square, in rows of the root of H rounded up, each under its name."""
+    values = as_numpy(maps)
+    columns, size = math.ceil(math.sqrt(len(values))), values.shape[-1]
+    step = np.array([size + 2, size + 1])                    # two rows of grey above each map for its name, a column beside
+    square = np.full(columns * step + (0, 1), np.nan)
+    for text in tiles.names:
+        text.set_text("")
+    for h, (text, name) in enumerate(zip(tiles.names, names, strict=False)):
+        top, left = step * divmod(h, columns) + (2, 1)
+        square[top:top + size, left:left + size] = values[h]
+        text.set(text=name, position=((left + size / 2) / square.shape[1], (top - 1) / square.shape[0]))
+    tiles.image.set_data(np.ma.masked_invalid(square))
 
 
 def draw_bars(ax: Axes, row: Values, tokens: Sequence, title: str = "", vmax: float = 1.0, names: str = "keys",

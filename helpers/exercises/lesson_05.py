@@ -1,20 +1,9 @@
-"""Exercises of lesson 05: self-attention in six steps, and the split into heads."""
+"""Exercises of lesson 05: the split into heads, permutation equivariance, and cross-attention with several heads."""
 import math
 
 import torch
 
 from helpers.exercises.exercise import Exercise, numbers
-
-
-def slow_self_attention(x, W_q, W_k, W_v):
-    q, k, v = x @ W_q, x @ W_k, x @ W_v
-    output = torch.zeros(len(x), v.shape[1])
-    for i in range(len(x)):
-        scores = [float(sum(q[i] * k[j])) / math.sqrt(q.shape[1]) for j in range(len(x))]
-        total = sum(math.exp(score) for score in scores)
-        for j in range(len(x)):
-            output[i] += math.exp(scores[j]) / total * v[j]
-    return output
 
 
 def slow_split_heads(x, num_heads):
@@ -28,30 +17,41 @@ def slow_split_heads(x, num_heads):
     return heads
 
 
-def attend(x, W_q, W_k, W_v, axis=-1, scale=None):
-    q, k, v = x @ W_q, x @ W_k, x @ W_v
-    return (q @ k.mT / (scale or math.sqrt(q.shape[1]))).softmax(axis) @ v
+def slow_unshuffle(output, order):
+    original = torch.zeros_like(output)
+    for row, place in enumerate(order.tolist()):
+        original[place] = output[row]
+    return original
+
+
+def slow_cross_heads(query, memory, W_q, W_k, W_v, num_heads):
+    q, k, v = query @ W_q, memory @ W_k, memory @ W_v
+    d_head = q.shape[1] // num_heads
+    output = torch.zeros_like(q)
+    for h in range(num_heads):
+        head = slice(h * d_head, (h + 1) * d_head)
+        for i in range(len(q)):
+            scores = [float(q[i, head] @ k[j, head]) / math.sqrt(d_head) for j in range(len(k))]
+            total = sum(math.exp(score) for score in scores)
+            for j in range(len(k)):
+                output[i, head] += math.exp(scores[j]) / total * v[j, head]
+    return output
+
+
+def split(x, num_heads):
+    return x.unflatten(-1, (num_heads, -1)).transpose(0, 1)            # [H, T, d_head]
+
+
+def attend(query, memory, W_q, W_k, W_v, num_heads, axis=-1, scale=None):
+    q, k, v = split(query @ W_q, num_heads), split(memory @ W_k, num_heads), split(memory @ W_v, num_heads)
+    return (q @ k.mT / (scale or math.sqrt(q.shape[-1]))).softmax(axis) @ v            # [H, T_q, d_head]
+
+
+def merged(heads):
+    return heads.transpose(0, 1).flatten(1)                            # [T_q, d_model]
 
 
 EXERCISES = {
-    "self_attention": Exercise(
-        slow_self_attention,
-        [(torch.eye(2), torch.tensor([[1.0], [2.0]]), torch.tensor([[0.0], [1.0]]),
-          torch.tensor([[3.0], [5.0]])),
-         (numbers(3, 4, seed=5), numbers(4, 2, seed=6), numbers(4, 2, seed=7), numbers(4, 2, seed=8)),
-         (numbers(5, 3, seed=9), numbers(3, 4, seed=10), numbers(3, 4, seed=11), numbers(3, 6, seed=12))],
-        {
-            "the scores are not scaled; divide them by the root of d_head, the dimension of a query":
-                lambda x, W_q, W_k, W_v: attend(x, W_q, W_k, W_v, scale=1),
-            "you divide the scores by the root of d, the dimension of x; divide by the root of d_head":
-                lambda x, W_q, W_k, W_v: attend(x, W_q, W_k, W_v, scale=math.sqrt(x.shape[1])),
-            "you divide the scores by d_head; divide by its root":
-                lambda x, W_q, W_k, W_v: attend(x, W_q, W_k, W_v, scale=W_q.shape[1]),
-            "the softmax runs over the queries; take it over the last axis, the keys":
-                lambda x, W_q, W_k, W_v: attend(x, W_q, W_k, W_v, axis=0),
-            "queries and keys are exchanged":
-                lambda x, W_q, W_k, W_v: attend(x, W_k, W_q, W_v),
-        }),
     "split_heads": Exercise(
         slow_split_heads,
         [(torch.arange(8.0).view(1, 2, 4), 2), (numbers(1, 5, 6, seed=5), 3), (numbers(2, 3, 8, seed=6), 2)],
@@ -62,5 +62,38 @@ EXERCISES = {
                 lambda x, h: x.unflatten(-1, (h, -1)),
             "a head takes every num_heads-th number; it needs a contiguous piece":
                 lambda x, h: x.unflatten(-1, (-1, h)).permute(0, 3, 1, 2),
+        }),
+    "unshuffle": Exercise(
+        slow_unshuffle,
+        [(torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([1, 2, 0])),
+         (numbers(5, 3, seed=7), torch.tensor([3, 0, 4, 1, 2]))],
+        {
+            "`output[order]` shuffles once more; row i has to go back to place order[i]":
+                lambda output, order: output[order],
+            "the rows are still shuffled": lambda output, order: output.clone(),
+            "the rows are in reverse; the order to undo is given in `order`":
+                lambda output, order: output.flip(0),
+        }),
+    "cross_heads": Exercise(
+        slow_cross_heads,
+        [(torch.tensor([[1.0, 2.0]]), torch.tensor([[1.0], [0.0]]), torch.eye(2), torch.tensor([[1.0, 1.0]]),
+          torch.tensor([[3.0, 5.0]]), 2),
+         (numbers(3, 4, seed=8), numbers(5, 2, seed=9), numbers(4, 4, seed=10), numbers(2, 4, seed=11),
+          numbers(2, 4, seed=12), 2),
+         (numbers(4, 6, seed=13), numbers(2, 3, seed=14), numbers(6, 6, seed=15), numbers(3, 6, seed=16),
+          numbers(3, 6, seed=17), 3)],
+        {
+            "the scores are not scaled; divide them by the root of d_head":
+                lambda *case: merged(attend(*case, scale=1)),
+            "you divide the scores by the root of d_model; divide by the root of d_head, the size of one head":
+                lambda *case: merged(attend(*case, scale=math.sqrt(case[0].shape[1]))),
+            "you divide the scores by d_head; divide by its root":
+                lambda *case: merged(attend(*case, scale=case[0].shape[1] // case[5])),
+            "there is one softmax for all heads; every head needs its own weights":
+                lambda query, memory, W_q, W_k, W_v, h: merged(attend(query, memory, W_q, W_k, W_v, 1)),
+            "the softmax runs over the queries; take it over the last axis, the keys":
+                lambda *case: merged(attend(*case, axis=-2)),
+            "the heads are merged by one reshape, which mixes positions and heads; transpose first":
+                lambda *case: attend(*case).reshape(len(case[0]), -1),
         }),
 }

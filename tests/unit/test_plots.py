@@ -129,6 +129,21 @@ def test_heatmap_refuses(weights, options, error, message):
         plots.heatmap(weights, **options)
 
 
+def test_tiles_hold_each_map_below_its_name_and_grey_elsewhere():
+    _, ax = plots.panels(4, 4)
+    tiles = plots.draw_tiles(ax, 5)
+    maps = torch.arange(5 * 9.0).view(5, 3, 3) / 100
+    for number in (5, 2):                                    # fewer maps leave nothing of those before
+        plots.move_tiles(tiles, maps[:number], [f"head {h}" for h in range(number)])
+        values, named = tiles.image.get_array(), [text for text in tiles.names if text.get_text()]
+        assert sorted(values.compressed().tolist()) == pytest.approx(maps[:number].flatten().tolist())
+        assert [text.get_text() for text in named] == [f"head {h}" for h in range(number)]
+        for text, one in zip(named, maps):
+            column, row = (int(share * size) for share, size in zip(text.get_position(), values.shape[::-1]))
+            assert values[row + 1:row + 4, column - 1:column + 2].tolist() == one.tolist()
+            assert values.mask[row - 1:row + 1, column - 1:column + 2].all()
+
+
 def test_a_clock_has_a_hand_for_the_query_and_one_for_the_key():
     picture, ax = plots.panels(2, 2)
     hands = plots.draw_clock(ax)
