@@ -5,6 +5,9 @@ const LEGIBLE = 0.75;       // as in lab.py: a picture narrower than this part o
 // Whatever has the focus keeps its keys: else JupyterLab cuts the cell at an "x".
 const keepKeys = (event) => event.target.setAttribute("data-lm-suppress-shortcuts", "true");
 
+// A typed number counts when its box is left, too: ipywidgets waits for a blur that bubbles, and a real one does not.
+const leave = (event) => { if (!event.bubbles) event.target.dispatchEvent(new Event("blur", { bubbles: true })); };
+
 // What ipywidgets leaves out of the lab around the picture: names of the sliders and of the numbers beside them.
 function mendLab(lab) {
   lab?.addEventListener("focusin", keepKeys);
@@ -14,6 +17,7 @@ function mendLab(lab) {
     const number = slider.querySelector("[contenteditable]");
     const attributes = { role: "textbox", inputmode: "decimal", tabindex: "0", "aria-label": `${name}, as a number` };
     for (const [attribute, value] of Object.entries(attributes)) number?.setAttribute(attribute, value);
+    number?.addEventListener("blur", leave);
   });
 }
 

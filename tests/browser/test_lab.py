@@ -151,6 +151,19 @@ def test_a_number_can_be_typed_and_reset_takes_it_back(notebook):
     wait_until(lambda: value_of(slider) == 1 and notebook.fingerprint(picture) == first, 20, lambda: "it was not reset")
 
 
+def test_a_typed_number_counts_when_its_box_is_left(notebook):
+    cell = notebook.cell(2)
+    slider = cell.locator(SLIDERS).nth(1)
+    number = cell.get_by_role("textbox", name="width of the kernel, in units of x, as a number")
+    for typed, taken in (("1.7", 1.7), ("no number", 1.7)):
+        number.fill(typed)
+        number.press("Tab")
+        wait_until(lambda: value_of(slider) == taken and number.inner_text() == str(taken), 10,     # noqa: B023
+                   lambda: f"the box says {number.inner_text()}, the slider {value_of(slider)}")
+    notebook.press(cell.get_by_role("button", name="reset"), "Enter")
+    wait_until(lambda: value_of(slider) == 1 and number.inner_text() == "1.0", 10, number.inner_text)
+
+
 def test_a_slider_ends_where_the_text_ends(notebook):
     cell = notebook.cell(2)
     slider = cell.locator(SLIDERS).first
