@@ -46,7 +46,7 @@ function makeTexts(model) {
     };
     box.addEventListener("blur", send);
     box.addEventListener("keydown", (event) => { if (event.key === "Enter") send(); event.stopPropagation(); });
-    form.append(element("label", {}, element("span", {}, name), box));
+    form.append(element("label", {}, element("span", {}, name), box, element("span", { class: "hint" }, "press Enter")));
     return [name, box];
   });
   form.append(message);
@@ -109,9 +109,11 @@ function render({ model, el }) {
   el.replaceChildren(texts.form, inner);
   let stop = build(model, inner, folded);
   const again = () => {
+    const focused = inner.contains(document.activeElement);            // on what is about to be replaced
     stop();
     foldedAtFirst(model.get("content").blocks).forEach((value, name) => { if (!folded.has(name)) folded.set(name, value); });
     stop = build(model, inner, folded);
+    if (focused) inner.querySelector("input[type=range]")?.focus({ preventScroll: true });
   };
   model.on("change:data", again);
   model.on("change:texts change:message", texts.show);

@@ -138,6 +138,7 @@ def test_what_is_typed_runs_through_the_model(notebook, part):
     box.press("Tab")                                                     # leaves the box, which reads it
     wait_for(part.locator(".question"), "after “c” (3)")
     assert part.locator(".message").inner_text() == ""
+    assert part.locator("input[type=range]").evaluate("(slider) => slider === document.activeElement"), "the focus is lost"
 
 
 @pytest.mark.parametrize("step", ["", WEIGHTS])
