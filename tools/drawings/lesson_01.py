@@ -32,7 +32,7 @@ def query_among_points():
     axis(d, 130, keys)
     d.box(query - 46, 56, 92, 36, "query $x$", "query")
     d.arrow((query, 108), (keys[4], 108))
-    d.text((query + keys[4]) / 2 + 34, 92, "$x − x_i$")
+    d.text((query + keys[4]) / 2 + 34, 92, "|$x − x_i$|")
 
     d.text(24, 186, "**2** kernel: a near key counts more", anchor="start")
     steps = [i / 20 for i in range(105)]
