@@ -1,4 +1,4 @@
-"""Exercise of lesson 00: the weighted average."""
+"""Exercises of lesson 00: the weighted average, and a weight that is cut."""
 import torch
 
 from helpers.exercises.exercise import Exercise
@@ -9,6 +9,19 @@ def slow_weighted_average(weights, values):
     for weight, value in zip(weights, values):
         output = output + weight * value
     return output
+
+
+def slow_cut(weights, key):
+    after = torch.zeros(len(weights))
+    for k in range(len(weights)):
+        if k != key:
+            after[k] = weights[k] / (1 - weights[key])
+    return after
+
+
+def without(weights, key):
+    """The weights with a 0 at `key`; they do not sum to 1."""
+    return weights * (torch.arange(len(weights)) != key)
 
 
 EXERCISES = {
@@ -27,5 +40,22 @@ EXERCISES = {
                 lambda weights, values: (weights.unsqueeze(-1) * values).sum(-1),
             "only the value with the largest weight is left; each counts as much as its weight":
                 lambda weights, values: values[weights.argmax()],
+        }),
+    "cut": Exercise(
+        slow_cut,
+        [(torch.tensor([0.5, 0.3, 0.2]), 0), (torch.tensor([0.1, 0.4, 0.4, 0.1]), 1), (torch.tensor([0.0, 0.9, 0.1, 0.0, 0.0]), 1)],
+        {
+            "the rest sums to less than 1; divide it by what is left":
+                without,
+            "each of the others gets an equal part of the weight that is cut; it needs to grow in proportion":
+                lambda weights, key: torch.where(torch.arange(len(weights)) == key, 0, weights + weights[key] / (len(weights) - 1)),
+            "the cut weight is divided by the rest as well, and stays; set it to 0":
+                lambda weights, key: weights / (1 - weights[key]),
+            "a softmax gives the cut weight, 0, a new share; divide by the sum":
+                lambda weights, key: without(weights, key).softmax(-1),
+            "you divide by the weight that is cut; divide by what is left of the row, 1 minus that weight":
+                lambda weights, key: without(weights, key) / weights[key],
+            "all weight is on the key, as `force` does; a cut takes it away from there":
+                lambda weights, key: (torch.arange(len(weights)) == key).float(),
         }),
 }

@@ -1,7 +1,8 @@
-"""Exercises of lesson 03: a window mask, and a mean that skips padding."""
+"""Exercises of lesson 03: a window mask, a mean that skips padding, and the leaks of a mask through several layers."""
 import torch
 
 from helpers.exercises.exercise import Exercise, numbers
+from helpers.masks import causal_mask
 
 
 def slow_window_mask(T, reach):
@@ -20,6 +21,18 @@ def slow_masked_mean(x, lengths):
     return means
 
 
+def slow_leaks(mask, num_layers):
+    T = len(mask)
+    knows = torch.eye(T, dtype=torch.bool)                   # [i, j]: does position i know token j?
+    for _ in range(num_layers):
+        before = knows.clone()
+        for i in range(T):
+            for j in range(T):
+                if mask[i, j]:
+                    knows[i] = knows[i] | before[j]
+    return torch.tensor([knows[i, i + 1] for i in range(T - 1)])
+
+
 def distance(T):
     return torch.arange(T).unsqueeze(1) - torch.arange(T)
 
@@ -27,6 +40,32 @@ def distance(T):
 def masked_sum(x, lengths):
     real = torch.arange(x.shape[1]) < lengths.unsqueeze(-1)
     return (x * real.unsqueeze(-1)).sum(1)
+
+
+def reached(mask, num_layers):
+    """[i, j]: whether token j reaches position i in exactly `num_layers` steps that the mask allows."""
+    return torch.linalg.matrix_power(mask.double(), num_layers) > 0
+
+
+def overwritten(mask, num_layers):
+    """As slow_leaks, but each position reads what others have come to know in the same layer."""
+    knows = torch.eye(len(mask), dtype=torch.bool)
+    for _ in range(num_layers):
+        for i, row in enumerate(mask):
+            knows[i] = knows[i] | knows[row].any(0)
+    return knows.diagonal(1)
+
+
+def kept(mask):
+    """The mask, and each position's look at itself, which stands for what it keeps."""
+    return mask | torch.eye(len(mask), dtype=torch.bool)
+
+
+def causal_but(T, *holes):
+    """The causal mask, and in addition the cells of `holes`."""
+    mask = causal_mask(T)
+    mask[tuple(zip(*holes))] = True
+    return mask
 
 
 EXERCISES = {
@@ -64,5 +103,26 @@ EXERCISES = {
                 lambda x, lengths: masked_sum(x, lengths) / lengths.unsqueeze(-1),
             "this is the sum; divide it by the length":
                 masked_sum,
+        }),
+    "leaks": Exercise(
+        slow_leaks,
+        [(causal_but(4, (1, 2)), 1),
+         (causal_but(4, (0, 3)), 2),
+         (causal_but(5, (1, 3), (0, 4)), 1),
+         (causal_but(5, (1, 2)) & ~torch.eye(5, dtype=torch.bool), 2),
+         (causal_but(6, (1, 4), (3, 5)), 2)],
+        {
+            "you read the mask alone, which is right for one layer; each further layer passes on what the one before gathered":
+                lambda mask, num_layers: mask.diagonal(1),
+            "a position loses what it knew; it keeps that, and adds what the mask lets it read":
+                lambda mask, num_layers: reached(mask, num_layers).diagonal(1),
+            "positions read what others learned in the same layer; all read what was known before it":
+                overwritten,
+            "that is one layer too many":
+                lambda mask, num_layers: reached(kept(mask), num_layers + 1).diagonal(1),
+            "True and False are exchanged; True marks a leak":
+                lambda mask, num_layers: ~reached(kept(mask), num_layers).diagonal(1),
+            "every position knows its own token and those before it; asked is whether it knows token i + 1":
+                lambda mask, num_layers: reached(kept(mask), num_layers).diagonal(),
         }),
 }

@@ -67,7 +67,7 @@ def test_other_answers_are_told_what_is_wrong(name, capsys):
     assert "raised ZeroDivisionError" in verdict_of(lambda *case: 1 / 0, name, capsys)
     def off(*case):
         result = right(*case)
-        return ~result.tril() if result.dtype == torch.bool else result + 7
+        return torch.cat([~result[:1], result[1:]]) if result.dtype == torch.bool else result + 7
 
     def of_another_kind(*case):
         result = right(*case)
