@@ -191,7 +191,7 @@ def test_another_name_is_answered_by_the_nearest_and_its_lesson(said):
     with pytest.raises(ValueError) as error:
         said(lambda: None, "windw_mask")
     assert str(error.value) == ("no exercise asks for windw_mask: did you mean window_mask? "
-                                "Lesson 03 asks for window_mask and masked_mean.")
+                                "Lesson 03 asks for window_mask and masked_mean and leaks.")
 
 
 def test_a_result_in_place_of_a_function_is_refused():
