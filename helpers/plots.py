@@ -18,7 +18,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
@@ -32,9 +32,9 @@ from numpy.typing import ArrayLike
 from PIL import Image
 
 QUERY, KEY, VALUE = "#CC79A7", "#E69F00", "#0072B2"          # the same in every figure of the course
-LINE_STYLES = [                                              # colour, dashes, marker
-    ("#000000", "-", "o"), ("#D55E00", "--", "s"), ("#009E73", "-.", "D"), ("#56B4E9", ":", "^"),
-    ("#7F7F7F", (0, (5, 1, 1, 1)), "v")]
+LINE_STYLES = [                                              # colour, dashes, marker; none of the three above, nor green
+    ("#000000", "-", "o"), ("#B2182B", "--", "s"), ("#7F7F7F", "-.", "D"), ("#000000", ":", "^"),
+    ("#B2182B", (0, (5, 1, 1, 1)), "v")]
 MASKED, STROKE = "#D9D9D9", "#8C8C8C"                        # a hidden cell, and the line through it
 PAPER_TO_INK = ("#FFFFFF", "#9FD8C4", "#009E73", "#003D2D")  # 0 is white; lightness falls all the way
 ORANGE_TO_PURPLE = ("#B35806", "#FFFFFF", "#542788")
@@ -459,7 +459,7 @@ def draw_lines(ax: Axes, series: Mapping[str, tuple], xlabel: str, ylabel: str, 
         raise ValueError(f"{len(series)} curves: one picture can tell {len(LINE_STYLES)} apart")
     artists = []
     if points is not None:
-        artists += ax.plot(*map(as_numpy, points), "o", color="#777777", markersize=4, label="data")
+        artists += ax.plot(*map(as_numpy, points), "o", color=VALUE, alpha=0.6, markersize=4, label="data")
     for (label, (x, y)), (color, dash, marker) in zip(series.items(), LINE_STYLES):
         artists += ax.plot(as_numpy(x), as_numpy(y), color=color, linestyle=dash, linewidth=2, label=label,
                            marker=marker if len(x) <= 10 else None)
@@ -494,6 +494,25 @@ def draw_plane(ax: Axes, keys: Values, names: Iterable[str], reach: float = 4) -
     return query
 
 
+def territories(winners: Mapping[str, Values], keys: Values, names: Sequence[str], marked: int, alt: str,
+                reach: float = 4) -> Picture:
+    """A picture of planes, each place in the shade of the key that a query there prefers; the key `marked` has the green one.
+
+    winners: from titles to numbers of keys `[rows, columns]`, row 0 at y = -reach. keys: `[T_k, 2]`.
+    """
+    shades = [WEIGHTS(0.5) if i == marked else str(0.96 - 0.13 * i) for i in range(len(names))]
+    picture, axes = panels(2.5 * len(winners) + 0.4, 2.9, 1, len(winners), alt, squeeze=False, sharey=True)
+    for ax, (title, best) in zip(axes[0], winners.items()):
+        ax.imshow(as_numpy(best), ListedColormap(shades), vmin=-0.5, vmax=len(names) - 0.5, origin="lower",
+                  extent=(-reach, reach, -reach, reach))
+        for (x, y), name in zip(as_numpy(keys), names, strict=True):
+            ax.plot(x, y, "s", color=KEY, markeredgecolor="black", markersize=7)
+            ax.text(x + 0.3, y + 0.3, name, weight="bold")
+        ax.set(title=title, xlabel="query x")
+    axes[0, 0].set_ylabel("query y")
+    return picture
+
+
 def draw_clock(ax: Axes) -> tuple[Line2D, Line2D]:
     """Draw a clock with two hands of length 1: a query's and a key's, for a lab to move by `set_data`."""
     ax.add_patch(Circle((0, 0), 1.15, fill=False, edgecolor=STROKE))
@@ -506,7 +525,7 @@ def draw_clock(ax: Axes) -> tuple[Line2D, Line2D]:
 
 def draw_pairs(ax: Axes, names: Sequence[str], *labels: str) -> list[BarContainer]:
     """Draw two groups of bars of height 0, a pair for each name; return both groups, for a lab to move."""
-    looks = ({"color": "#009E73"}, {"color": "#56B4E9", "hatch": "//"})
+    looks = ({"color": PAPER_TO_INK[2]}, {"color": "#B9B9B9", "hatch": "//"})
     places = np.arange(len(names))
     groups = [ax.bar(places + offset, 0 * places, 0.38, label=label, edgecolor="white", **look)
               for label, offset, look in zip(labels, (-0.2, 0.2), looks, strict=True)]
