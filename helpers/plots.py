@@ -501,15 +501,19 @@ def territories(winners: Mapping[str, Values], keys: Values, names: Sequence[str
     winners: from titles to numbers of keys `[rows, columns]`, row 0 at y = -reach. keys: `[T_k, 2]`.
     """
     shades = [WEIGHTS(0.5) if i == marked else str(0.96 - 0.13 * i) for i in range(len(names))]
-    picture, axes = panels(2.5 * len(winners) + 0.4, 2.9, 1, len(winners), alt, squeeze=False, sharey=True)
-    for ax, (title, best) in zip(axes[0], winners.items()):
+    rows, columns = -(-len(winners) // 2), min(len(winners), 2)
+    picture, axes = panels(2.7 * columns + 0.4, 2.7 * rows + 0.3, rows, columns, alt, squeeze=False, sharex=True, sharey=True)
+    for ax, (title, best) in zip(axes.flat, winners.items()):
         ax.imshow(as_numpy(best), ListedColormap(shades), vmin=-0.5, vmax=len(names) - 0.5, origin="lower",
                   extent=(-reach, reach, -reach, reach))
         for (x, y), name in zip(as_numpy(keys), names, strict=True):
             ax.plot(x, y, "s", color=KEY, markeredgecolor="black", markersize=7)
             ax.text(x + 0.3, y + 0.3, name, weight="bold")
-        ax.set(title=title, xlabel="query x")
-    axes[0, 0].set_ylabel("query y")
+        ax.set_title(title)
+    for ax in axes[-1]:
+        ax.set_xlabel("query x")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("query y")
     return picture
 
 
