@@ -18,7 +18,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
-from matplotlib.colors import LinearSegmentedColormap, ListedColormap
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
@@ -492,29 +492,6 @@ def draw_plane(ax: Axes, keys: Values, names: Iterable[str], reach: float = 4) -
     ax.grid(alpha=0.25)
     ax.legend(frameon=False, loc="lower right")
     return query
-
-
-def territories(winners: Mapping[str, Values], keys: Values, names: Sequence[str], marked: int, alt: str,
-                reach: float = 4) -> Picture:
-    """A picture of planes, each place in the shade of the key that a query there prefers; the key `marked` has the green one.
-
-    winners: from titles to numbers of keys `[rows, columns]`, row 0 at y = -reach. keys: `[T_k, 2]`.
-    """
-    shades = [WEIGHTS(0.5) if i == marked else str(0.96 - 0.13 * i) for i in range(len(names))]
-    rows, columns = -(-len(winners) // 2), min(len(winners), 2)
-    picture, axes = panels(2.7 * columns + 0.4, 2.7 * rows + 0.3, rows, columns, alt, squeeze=False, sharex=True, sharey=True)
-    for ax, (title, best) in zip(axes.flat, winners.items()):
-        ax.imshow(as_numpy(best), ListedColormap(shades), vmin=-0.5, vmax=len(names) - 0.5, origin="lower",
-                  extent=(-reach, reach, -reach, reach))
-        for (x, y), name in zip(as_numpy(keys), names, strict=True):
-            ax.plot(x, y, "s", color=KEY, markeredgecolor="black", markersize=7)
-            ax.text(x + 0.3, y + 0.3, name, weight="bold")
-        ax.set_title(title)
-    for ax in axes[-1]:
-        ax.set_xlabel("query x")
-    for ax in axes[:, 0]:
-        ax.set_ylabel("query y")
-    return picture
 
 
 def draw_clock(ax: Axes) -> tuple[Line2D, Line2D]:

@@ -144,14 +144,6 @@ def test_tiles_hold_each_map_below_its_name_and_grey_elsewhere():
             assert values.mask[row - 1:row + 1, column - 1:column + 2].all()
 
 
-def test_territories_show_the_marked_key_in_the_colour_of_weights_and_row_0_below():
-    picture = plots.territories({"score": [[0, 0], [1, 2]]}, [[-1, -1], [-1, 1], [1, 1]], "ABC", marked=1, alt="three")
-    image, = picture.axes[0].images
-    colours = image.cmap(image.norm(image.get_array()))
-    assert tuple(colours[1, 0]) == plots.WEIGHTS(0.5) and len({tuple(colour) for row in colours for colour in row}) == 3
-    assert image.origin == "lower" and [text.get_text() for text in picture.axes[0].texts] == list("ABC")
-
-
 def test_a_clock_has_a_hand_for_the_query_and_one_for_the_key():
     picture, ax = plots.panels(2, 2)
     hands = plots.draw_clock(ax)
