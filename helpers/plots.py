@@ -32,9 +32,9 @@ from numpy.typing import ArrayLike
 from PIL import Image
 
 QUERY, KEY, VALUE = "#CC79A7", "#E69F00", "#0072B2"          # the same in every figure of the course
-LINE_STYLES = [                                              # colour, dashes, marker
-    ("#000000", "-", "o"), ("#D55E00", "--", "s"), ("#009E73", "-.", "D"), ("#56B4E9", ":", "^"),
-    ("#7F7F7F", (0, (5, 1, 1, 1)), "v")]
+LINE_STYLES = [                                              # colour, dashes, marker; none of the three above, nor green
+    ("#000000", "-", "o"), ("#B2182B", "--", "s"), ("#7F7F7F", "-.", "D"), ("#000000", ":", "^"),
+    ("#B2182B", (0, (5, 1, 1, 1)), "v")]
 MASKED, STROKE = "#D9D9D9", "#8C8C8C"                        # a hidden cell, and the line through it
 PAPER_TO_INK = ("#FFFFFF", "#9FD8C4", "#009E73", "#003D2D")  # 0 is white; lightness falls all the way
 ORANGE_TO_PURPLE = ("#B35806", "#FFFFFF", "#542788")
@@ -459,7 +459,7 @@ def draw_lines(ax: Axes, series: Mapping[str, tuple], xlabel: str, ylabel: str, 
         raise ValueError(f"{len(series)} curves: one picture can tell {len(LINE_STYLES)} apart")
     artists = []
     if points is not None:
-        artists += ax.plot(*map(as_numpy, points), "o", color="#777777", markersize=4, label="data")
+        artists += ax.plot(*map(as_numpy, points), "o", color=VALUE, alpha=0.6, markersize=4, label="data")
     for (label, (x, y)), (color, dash, marker) in zip(series.items(), LINE_STYLES):
         artists += ax.plot(as_numpy(x), as_numpy(y), color=color, linestyle=dash, linewidth=2, label=label,
                            marker=marker if len(x) <= 10 else None)
@@ -506,7 +506,7 @@ def draw_clock(ax: Axes) -> tuple[Line2D, Line2D]:
 
 def draw_pairs(ax: Axes, names: Sequence[str], *labels: str) -> list[BarContainer]:
     """Draw two groups of bars of height 0, a pair for each name; return both groups, for a lab to move."""
-    looks = ({"color": "#009E73"}, {"color": "#56B4E9", "hatch": "//"})
+    looks = ({"color": PAPER_TO_INK[2]}, {"color": "#B9B9B9", "hatch": "//"})
     places = np.arange(len(names))
     groups = [ax.bar(places + offset, 0 * places, 0.38, label=label, edgecolor="white", **look)
               for label, offset, look in zip(labels, (-0.2, 0.2), looks, strict=True)]

@@ -8,16 +8,35 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 
 @dataclass
 class Exercise:
     """spec: the slow, plain definition. cases: the arguments that an answer is tried on, the smallest first.
-    mistakes: maps a sentence to a function that goes wrong as it says; an answer like it gets that."""
+    mistakes: maps a sentence to a function that goes wrong as it says; an answer like it gets that.
+    most: the most numbers that a tensor on the way may hold in the last case; None for any."""
 
     spec: Callable[..., Tensor]
     cases: list[tuple]
     mistakes: dict[str, Callable[..., Tensor]]
+    most: int | None = None
+
+
+class Largest(TorchFunctionMode):
+    """The shape of the largest tensor that torch's functions return inside; views count as what they are views of."""
+
+    def __init__(self):
+        super().__init__()
+        self.numbers, self.shape = 0, []
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        if isinstance(result, Tensor):
+            stored = result.untyped_storage().nbytes() // result.element_size()
+            if stored > self.numbers:
+                self.numbers, self.shape = stored, list(result.shape)
+        return result
 
 
 def verdict(answer: Callable, exercise: Exercise) -> str:
@@ -48,6 +67,12 @@ def verdict(answer: Callable, exercise: Exercise) -> str:
     slow = exercise.spec.__code__.co_name
     if slow in called_by(answer, exercise.cases[0]):
         return f"not yet: your function calls {slow}; write it without."
+    if exercise.most is not None:
+        with Largest() as largest:
+            answer(*copy.deepcopy(exercise.cases[-1]))
+        if largest.numbers > exercise.most:
+            return (f"not yet: your result is right, but on the way your function makes a tensor {largest.shape} "
+                    f"for a result {list(results[-1].shape)}; do without it.")
     return f"correct, on all {len(exercise.cases)} cases."
 
 

@@ -1,9 +1,9 @@
-"""Exercises of lesson 01: nearest neighbours as attention, and a map that leaves each point out."""
+"""Exercises of lesson 01: nearest neighbours as attention, a map that leaves each point out, and averages of a batch."""
 import math
 
 import torch
 
-from helpers.exercises.exercise import Exercise
+from helpers.exercises.exercise import Exercise, numbers
 
 
 def slow_nearest_weights(query, key, k):
@@ -18,31 +18,59 @@ def slow_nearest_weights(query, key, k):
 
 def slow_leave_one_out_weights(x, width):
     n = len(x)
-    weights = torch.zeros(n, n)
+    weights = torch.zeros(n, n, dtype=torch.float64)        # exp(-450) is 0 in float32
     for i in range(n):
         for j in range(n):
             if j != i:
                 weights[i, j] = math.exp(-((x[i] - x[j]) / width) ** 2 / 2)
         weights[i] = weights[i] / weights[i].sum()
-    return weights
+    return weights.float()
+
+
+def slow_average_batch(query, key, value, width):
+    averages = torch.zeros(len(query), query.shape[1], value.shape[2])
+    for b in range(len(query)):
+        for i in range(query.shape[1]):
+            scores = torch.stack([-((query[b, i] - x) / width) ** 2 / 2 for x in key[b]])
+            for weight, row in zip(scores.softmax(0), value[b]):
+                averages[b, i] += weight * row
+    return averages
 
 
 def nearest(closeness, k, share):
     return torch.zeros_like(closeness).scatter(-1, closeness.topk(k).indices, share)
 
 
+def up_to_the_kth(query, key, k):
+    distance = (query.unsqueeze(1) - key).abs()
+    return (distance <= distance.sort(-1).values[:, k - 1:k]) / k
+
+
 def gaussian_scores(x, width):
     return -(((x.unsqueeze(1) - x) / width) ** 2) / 2
 
 
+def exponentials_first(x, width):
+    hidden = gaussian_scores(x, width).exp().fill_diagonal_(0)
+    return hidden / hidden.sum(1, keepdim=True)
+
+
+def batch_scores(query, key, width):
+    return -(((query.unsqueeze(2) - key.unsqueeze(1)) / width) ** 2) / 2
+
+
 points = torch.tensor([-1.1, 0.3, 0.8, 2.0, 3.7])
+TIES = torch.tensor([1.0, -1.0, 1.0, -1.0, 1.0])
 
 EXERCISES = {
     "nearest_weights": Exercise(
         slow_nearest_weights,
         [(torch.tensor([0.0, 2.2]), torch.tensor([1.0, 2.0, 4.0]), 2), (torch.tensor([-2.0, 0.6]), points, 1),
+         (torch.tensor([0.0, 3.0]), TIES, 2),
          (torch.tensor([1.5, -0.5, 0.0, 9.0]), points, 3)],
         {
+            "where two keys are equally near, more than k of them get a weight, and the row sums to more than 1":
+                up_to_the_kth,
             "each of the k nearest keys has the weight 1, so the row sums to k; divide by k":
                 lambda query, key, k: nearest(-(query.unsqueeze(1) - key).abs(), k, 1.0),
             "these are the farthest keys; topk takes the largest, so pass largest=False":
@@ -54,9 +82,11 @@ EXERCISES = {
         }),
     "leave_one_out_weights": Exercise(
         slow_leave_one_out_weights,
-        [(torch.tensor([0.0, 13.0]), 1.0), (torch.tensor([0.0, 1.0, 3.0]), 1.0),
+        [(torch.tensor([0.0, 30.0]), 1.0), (torch.tensor([0.0, 1.0, 3.0]), 1.0),
          (torch.tensor([1.0, 1.0, 2.0]), 2.0), (points, 0.7)],
         {
+            "the exponential of a very low score is 0, and 0/0 is NaN; put -inf into the scores, and take their softmax":
+                exponentials_first,
             "each point still sees itself, so the diagonal is not 0":
                 lambda x, width: gaussian_scores(x, width).softmax(-1),
             "the diagonal became 0 after the softmax, so the rows sum to less than 1; mask it before":
@@ -70,5 +100,22 @@ EXERCISES = {
                 lambda x, width: gaussian_scores(x, width).fill_diagonal_(-math.inf).softmax(0),
             "the / 2 of the Gaussian kernel is missing":
                 lambda x, width: (2 * gaussian_scores(x, width)).fill_diagonal_(-math.inf).softmax(-1),
+        }),
+    "average_batch": Exercise(
+        slow_average_batch,
+        [(torch.tensor([[0.0], [2.0]]), torch.tensor([[0.0, 1.0], [2.0, 0.0]]),
+          torch.tensor([[[0.0], [4.0]], [[6.0], [2.0]]]), 1.0),
+         (numbers(2, 4, seed=0), numbers(2, 3, seed=1), numbers(2, 3, 2, seed=2), 0.5)],
+        {
+            "you multiply the difference by the width; divide by it, so that a larger width looks farther":
+                lambda query, key, value, width: batch_scores(query, key, 1 / width).softmax(-1) @ value,
+            "the softmax runs over the queries; take it over the last axis, so that the weights of a query sum to 1":
+                lambda query, key, value, width: batch_scores(query, key, width).softmax(1) @ value,
+            "every example averages the values of the first one; give each its own":
+                lambda query, key, value, width: batch_scores(query, key, width).softmax(-1) @ value[:1],
+            "the / 2 of the Gaussian kernel is missing":
+                lambda query, key, value, width: (2 * batch_scores(query, key, width)).softmax(-1) @ value,
+            "the scores are no weights yet; take their softmax":
+                lambda query, key, value, width: batch_scores(query, key, width) @ value,
         }),
 }

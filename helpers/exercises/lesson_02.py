@@ -1,4 +1,4 @@
-"""Exercises of lesson 02: scores by distance from one matrix product, and cosine attention."""
+"""Exercises of lesson 02: scores by distance from one matrix product, additive scores, and cosine attention."""
 import math
 
 import torch
@@ -12,6 +12,16 @@ def slow_distance_scores(query, key):
     for i in range(len(query)):
         for j in range(len(key)):
             scores[i, j] = -sum((q - k) ** 2 for q, k in zip(query[i], key[j])) / 2
+    return scores
+
+
+def slow_additive_scores(query, key, W_q, W_k, w_v):
+    scores = torch.zeros(len(query), len(key))
+    for i in range(len(query)):
+        for j in range(len(key)):
+            for h in range(len(w_v)):
+                total = sum(W_q[h] * query[i]) + sum(W_k[h] * key[j])
+                scores[i, j] += w_v[h] * math.tanh(total)
     return scores
 
 
@@ -30,17 +40,23 @@ def half_square(x):
     return x.square().sum(-1) / 2
 
 
+def hidden(query, key, W_q, W_k):
+    """Of every pair the sum of query and key, each carried to the hidden size."""
+    return (query @ W_q.mT).unsqueeze(1) + key @ W_k.mT
+
+
 def cosines(query, key):
     return F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).mT
 
 
 PAIRS = [(torch.tensor([[0.0, 2.0], [1.0, 1.0]]), torch.tensor([[1.0, 0.0], [3.0, 4.0], [0.0, 2.0]])),
          (numbers(4, 3, seed=2), numbers(3, 3, seed=3))]
+LARGE = numbers(8, 6, seed=4), numbers(7, 6, seed=5)            # all differences would be 336 numbers, the result is 56
 
 EXERCISES = {
     "distance_scores": Exercise(
         slow_distance_scores,
-        PAIRS,
+        [*PAIRS, LARGE],
         {
             "the halves are missing: this is dot - |q|^2 - |k|^2":
                 lambda query, key: (
@@ -53,6 +69,29 @@ EXERCISES = {
                 lambda query, key: half_square(query).unsqueeze(-1) + half_square(key) - query @ key.mT,
             "this is the distance; the score needs its square":
                 lambda query, key: -torch.cdist(query, key) / 2,
+        },
+        most=112),
+    "additive_scores": Exercise(
+        slow_additive_scores,
+        [(torch.tensor([[1.0], [0.0]]), torch.tensor([[0.5], [-1.0], [2.0]]), torch.tensor([[1.0]]), torch.tensor([[2.0]]),
+          torch.tensor([1.0])),
+         (numbers(3, 2, seed=6), numbers(2, 3, seed=7), numbers(4, 2, seed=8), numbers(4, 3, seed=9), numbers(4, seed=10))],
+        {
+            "the tanh is missing":
+                lambda query, key, W_q, W_k, w_v: hidden(query, key, W_q, W_k) @ w_v,
+            "the tanh comes after the sum of query and key, and you take it of each alone":
+                lambda query, key, W_q, W_k, w_v: (
+                    (query @ W_q.mT).tanh().unsqueeze(1) + (key @ W_k.mT).tanh()) @ w_v,
+            "the tanh comes before w_v, not after":
+                lambda query, key, W_q, W_k, w_v: (hidden(query, key, W_q, W_k) @ w_v).tanh(),
+            "w_v is missing: multiply the hidden numbers by it before you add them":
+                lambda query, key, W_q, W_k, w_v: hidden(query, key, W_q, W_k).tanh().sum(-1),
+            "you multiply what comes from query and key; add it":
+                lambda query, key, W_q, W_k, w_v: ((query @ W_q.mT).unsqueeze(1) * (key @ W_k.mT)).tanh() @ w_v,
+            "these are the weights; return the scores, without a softmax":
+                lambda query, key, W_q, W_k, w_v: (hidden(query, key, W_q, W_k).tanh() @ w_v).softmax(-1),
+            "rows and columns are exchanged; a row is a query":
+                lambda query, key, W_q, W_k, w_v: (hidden(query, key, W_q, W_k).tanh() @ w_v).mT,
         }),
     "cosine_weights": Exercise(
         slow_cosine_weights,

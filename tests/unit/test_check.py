@@ -7,6 +7,7 @@ import torch.nn.functional as F
 
 from helpers.exercises import EXERCISES, check
 from helpers.exercises.exercise import Exercise, verdict
+from helpers.exercises.lesson_02 import half_square
 from helpers.exercises.lesson_03 import slow_window_mask
 
 RIGHT = {
@@ -183,6 +184,23 @@ def test_a_right_answer_is_correct_though_a_mistake_agrees_with_it():
 
 # Names.
 
+@pytest.mark.parametrize("answer", [
+    lambda query, key: -(query.unsqueeze(1) - key).square().sum(-1) / 2,
+    lambda query, key: -torch.sub(query.unsqueeze(1).expand(-1, len(key), -1), key).pow(2).sum(-1) / 2,
+    lambda query, key: (query.unsqueeze(1) * key).sum(-1) - half_square(query).unsqueeze(-1) - half_square(key)])
+def test_an_answer_that_makes_a_larger_tensor_on_the_way_than_the_exercise_allows_is_refused(said, answer):
+    assert "makes a tensor [8, 7, 6] for a result [8, 7]" in said(answer, "distance_scores")
+
+
+@pytest.mark.parametrize("answer", [
+    lambda query, key: -torch.cdist(query, key) ** 2 / 2,
+    lambda query, key: torch.einsum("qd,kd->qk", query, key) - half_square(query).unsqueeze(-1) - half_square(key),
+    lambda query, key: torch.cat([query, -half_square(query).unsqueeze(-1), torch.ones(len(query), 1)], 1) @ torch.cat(
+        [key, torch.ones(len(key), 1), -half_square(key).unsqueeze(-1)], 1).mT])
+def test_views_and_small_tensors_on_the_way_are_allowed(said, answer):
+    assert "correct" in said(answer, "distance_scores")
+
+
 def test_a_solution_is_checked_as_its_exercise(said):
     assert said(RIGHT["window_mask"], "window_mask_solution").startswith("window_mask_solution: correct")
 
@@ -253,7 +271,7 @@ PASSED = [
         average(a, (x - torch.minimum(x, y)).exp(), b, (y - torch.minimum(x, y)).exp()))),
     ("leave_one_out_weights", "two points at the same x do not see each other",
      lambda x, width: gaussian(x, width).masked_fill(gaussian(x, width) == 0, -math.inf).softmax(-1)),
-    ("leave_one_out_weights", "x             = [0.0, 13.0]",
+    ("leave_one_out_weights", "x             = [0.0, 30.0]",
      lambda x, width: gaussian(x, width).fill_diagonal_(-20).softmax(-1)),
     ("distance_scores", "your result is",
      lambda query, key: -1.5 * (query.unsqueeze(1) - key).square().mean(-1)),

@@ -28,11 +28,11 @@ def query_among_points():
     for top, bottom in ((92, 130), (206, 330), (406, 490), (566, 720)):
         d.curve([(query, top), (query, bottom)], QUERY, 1.6, "6 5")
 
-    d.text(24, 32, "**1** distance from the query $x$ to every key $x_i$", anchor="start")
+    d.text(24, 32, "**1** distance from the query $q$ to every key $x_i$", anchor="start")
     axis(d, 130, keys)
-    d.box(query - 46, 56, 92, 36, "query $x$", "query")
+    d.box(query - 46, 56, 92, 36, "query $q$", "query")
     d.arrow((query, 108), (keys[4], 108))
-    d.text((query + keys[4]) / 2 + 34, 92, "|$x − x_i$|")
+    d.text((query + keys[4]) / 2 + 34, 92, "|$q − x_i$|")
 
     d.text(24, 186, "**2** kernel: a near key counts more", anchor="start")
     steps = [i / 20 for i in range(105)]
@@ -40,7 +40,7 @@ def query_among_points():
     for x, key in zip((x for x, _ in POINTS), keys):
         d.curve([(key, 330), (key, 330 - 110 * kernel(x))], ROLES["weight"], 3)
     axis(d, 330, keys)
-    d.text(query + 96, 232, "$K(x − x_i)$", anchor="start")
+    d.text(query + 96, 232, "$K(q − x_i)$", anchor="start")
 
     d.text(24, 386, "**3** weights: the heights, divided by their sum", anchor="start")
     for key, weight in zip(keys, weights):
@@ -56,9 +56,9 @@ def query_among_points():
     output = level(sum(weight * value for (_, value), weight in zip(POINTS, weights)))
     d.add("circle", cx=query, cy=output, r=12, fill=PAPER, stroke=INK, stroke_width=2)
     d.arrow((query + 118, 600), (query + 14, output - 3))
-    d.text(query + 124, 598, "output $f(x)$", anchor="start")
+    d.text(query + 124, 598, "output $f(q)$", anchor="start")
     d.text(across(4.7) - 16, level(1.9) - 20, "value $y_i$")
-    d.text(300, 770, "$f(x) = $ sum of $K(x − x_i) y_i$ over all $i$, divided by the sum of $K(x − x_i)$")
+    d.text(300, 770, "$f(q) = $ sum of $K(q − x_i) y_i$ over all $i$, divided by the sum of $K(q − x_i)$")
     return d
 
 

@@ -3,23 +3,21 @@ from tools.drawings.svg import LINE, Drawing
 
 Q, K = [0.6, 0.2, 0.9, 0.4], [0.3, 0.7, 0.5, 0.2]
 SHORT = [0.8, 0.3, 0.5]                                        # a key of another size
-W = [[0.2, 0.6, 0.3], [0.7, 0.1, 0.5], [0.4, 0.3, 0.8], [0.1, 0.5, 0.2]]
-W_Q = [[0.5, 0.2, 0.3, 0.6], [0.1, 0.7, 0.4, 0.2], [0.6, 0.3, 0.1, 0.5], [0.2, 0.4, 0.8, 0.1], [0.3, 0.1, 0.5, 0.4]]
-W_K = [[0.4, 0.1, 0.6], [0.2, 0.5, 0.3], [0.7, 0.2, 0.1], [0.1, 0.6, 0.4], [0.5, 0.3, 0.2]]
-HIDDEN, W_V = [0.3, 0.8, 0.5, 0.1, 0.6], [0.6, 0.2, 0.4, 0.7, 0.3]
-PITCH, CELL = 192, 17
+TOPS, HEIGHT, CELL = (14, 194, 374, 554), 860, 17
 
 
 def four_scores():
-    d = Drawing(42 + 4 * PITCH, "Four scores: distance, dot product, bilinear, additive", (
-        "Four rows, in each a query q and a key k become one score. Distance: subtract, square and add. Scaled dot product: "
-        "multiply the numbers in pairs, add, divide by the root of d. Neither has parameters. Bilinear: a learned matrix W "
-        "carries the key to the query's size, then a dot product. Additive: two learned matrices carry both to a hidden "
-        "size, the sum passes tanh, and a learned vector w_v weighs and adds it."))
-    for row, draw in enumerate((distance, dot_product, bilinear, additive)):
-        draw(d, row * PITCH + 14)
-        if row:
-            d.arrow((24, row * PITCH + 14), (576, row * PITCH + 14), colour=LINE, width=1, head=False)
+    d = Drawing(HEIGHT, "Four scores: distance, dot product, bilinear, additive", (
+        "Four rows, in each a query q and a key k become one score. Distance: subtract, square and add. Dot product: multiply "
+        "the numbers in pairs, and add. Neither has parameters. Bilinear: a learned matrix W carries the key to the query's "
+        "size; then a dot product. Additive: two learned matrices, W_q and W_k, carry query and key to d_hidden numbers "
+        "each. Their sum passes tanh, and its dot product with a learned vector w_v is the score."))
+    two_columns(d, TOPS[0], "distance", "$−½ ‖ q − k ‖$²", "−", [0.3, 0.5, 0.4, 0.2], "square, add, times −½")
+    two_columns(d, TOPS[1], "dot product", "$q · k$", "×", [0.18, 0.14, 0.45, 0.08], "add")
+    bilinear(d, TOPS[2])
+    additive(d, TOPS[3])
+    for top in TOPS[1:]:
+        d.arrow((24, top), (576, top), colour=LINE, width=1, head=False)
     return d
 
 
@@ -29,71 +27,62 @@ def header(d, top, name, formula, parameters):
     d.text(576, top + 26, parameters, anchor="end", size=15)
 
 
-def column(d, x, top, values, role, name):
-    """A vector upright, with its name above."""
-    height = CELL * len(values)
+def column(d, x, y, values, role="plain", name=""):
+    """A vector upright around the height y, with its name above."""
+    top = y - CELL * len(values) / 2
     if name:
-        d.text(x + CELL / 2, top + 116 - height / 2 - 18, f"${name}$")
-    d.cells(x, top + 116 - height / 2, [[value] for value in values], role, CELL)
+        d.text(x + CELL / 2, top - 19, f"${name}$")
+    d.cells(x, top, [[value] for value in values], role, CELL)
 
 
-def matrix(d, x, top, values, name):
-    height, width = CELL * len(values), CELL * len(values[0])
-    d.text(x + width / 2, top + 116 - height / 2 - 18, f"${name}$")
-    d.cells(x, top + 116 - height / 2, values, "parameter", CELL)
+def to_score(d, start, y, words, at=None):
+    d.arrow((start, y), (516, y))
+    d.text(at or (start + 516) / 2 - 4, y - 15, words, size=15)
+    d.cells(518, y - 12, [[0.55]], "plain", 24)
+    d.text(530, y + 32, "score")
 
 
-def to_score(d, top, start, words):
-    d.arrow((start, top + 116), (516, top + 116))
-    d.text((start + 516) / 2 - 4, top + 101, words, size=15)
-    d.cells(518, top + 104, [[0.55]], "plain", 24)
-    d.text(530, top + 148, "score")
+def two_columns(d, top, name, formula, sign, result, words):
+    header(d, top, name, formula, "no parameters")
+    y = top + 112
+    column(d, 60, y, Q, "query", "q")
+    d.text(98, y, sign)
+    column(d, 120, y, K, "key", "k")
+    d.text(158, y, "=")
+    column(d, 180, y, result)
+    to_score(d, 216, y, words)
 
 
-def distance(d, top):
-    header(d, top, "distance", "$−½ ‖ q − k ‖$²", "no parameters")
-    column(d, 60, top, Q, "query", "q")
-    d.text(98, top + 116, "−")
-    column(d, 120, top, K, "key", "k")
-    d.text(158, top + 116, "=")
-    column(d, 180, top, [0.3, 0.5, 0.4, 0.2], "plain", "q − k")
-    to_score(d, top, 216, "square, add, times −½")
-
-
-def dot_product(d, top):
-    header(d, top, "scaled dot product", "$q · k / √d$", "no parameters")
-    column(d, 60, top, Q, "query", "q")
-    d.text(98, top + 116, "×")
-    column(d, 120, top, K, "key", "k")
-    d.text(158, top + 116, "=")
-    column(d, 180, top, [0.18, 0.14, 0.45, 0.08], "plain", "")
-    to_score(d, top, 216, "add, divide by $√d$")
+def carried(d, y, x, values, role, name, matrix, width, result):
+    """A vector, the box of a learned matrix, and their product: `name` times `matrix`."""
+    column(d, x, y, values, role, name)
+    d.arrow((x + 28, y), (x + 60, y))
+    box = d.box(x + 62, y - 25, width, 50, f"${matrix}$", "parameter")
+    d.arrow(box.right, (box.right[0] + 34, y))
+    column(d, box.right[0] + 36, y, result)
 
 
 def bilinear(d, top):
     header(d, top, "bilinear", "$q · (W k)$", "parameters `W [d_query, d_key]`")
-    column(d, 60, top, Q, "query", "q")
-    d.text(98, top + 116, "×")
-    d.text(122, top + 116, "(", 28)
-    matrix(d, 136, top, W, "W")
-    column(d, 208, top, SHORT, "key", "k")
-    d.text(242, top + 116, ")", 28)
-    d.text(264, top + 116, "=")
-    column(d, 284, top, [0.29, 0.17, 0.73, 0.13], "plain", "")
-    to_score(d, top, 318, "add")
+    y = top + 112
+    carried(d, y, 60, SHORT, "key", "k", "W", 62, [0.29, 0.17, 0.73, 0.13])
+    d.text(254, y, "×")
+    column(d, 276, y, Q, "query", "q")
+    to_score(d, 312, y, "multiply, add")
 
 
 def additive(d, top):
-    header(d, top, "additive", "$w_v · tanh(W_q q + W_k k)$", "parameters below")
-    matrix(d, 60, top, W_Q, "W_q")
-    column(d, 148, top, Q, "query", "q")
-    d.text(188, top + 116, "+")
-    matrix(d, 212, top, W_K, "W_k")
-    column(d, 283, top, SHORT, "key", "k")
-    d.arrow((308, top + 116), (366, top + 116))
-    d.text(334, top + 101, "tanh", size=15)
-    column(d, 372, top, HIDDEN, "plain", "")
-    d.text(406, top + 116, "×")
-    column(d, 424, top, W_V, "parameter", "w_v")
-    to_score(d, top, 450, "add")
-    d.text(24, top + 187, "`W_q [d_hidden, d_query]  W_k [d_hidden, d_key]  w_v [d_hidden]`", anchor="start", size=15)
+    header(d, top, "additive", "$w_v · tanh(W_q q + W_k k)$", "")
+    for y, values, role, name, result in ((top + 108, Q, "query", "q", [0.3, 0.7, 0.4, 0.1, 0.5]),
+                                          (top + 214, SHORT, "key", "k", [0.2, 0.3, 0.2, 0.1, 0.4])):
+        carried(d, y, 60, values, role, name, f"W_{name}", 62, result)
+        d.arrow((241, y), (284, y), (284, top + 161 + (14 if name == "k" else -14)))
+    y = top + 161
+    d.sign(284, y)
+    d.arrow((297, y), (356, y))
+    d.text(326, y - 15, "tanh", size=15)
+    column(d, 358, y, [0.45, 0.75, 0.5, 0.2, 0.7])
+    d.text(392, y, "×")
+    d.box(408, y - 43, 40, 86, "$w_v$", "parameter")
+    to_score(d, 450, y, "add")
+    d.text(24, top + 284, "`W_q [d_hidden, d_query]  W_k [d_hidden, d_key]  w_v [d_hidden]`", anchor="start", size=15)
