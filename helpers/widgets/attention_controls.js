@@ -1,4 +1,4 @@
-// The explorer's controls: the view, a slider for each axis, what is compared; boxes to type into.
+// The explorer's controls: the view, a slider for each axis, what is compared.
 import { element, plural } from "./drawing.js";
 
 const VIEWS = ["map", "lines", "bars"];
@@ -67,21 +67,4 @@ export function makeControls(weights) {
   const node = element("div", { class: "controls" }, view.node, ...controls.map((control) => control.node),
     element("div", { class: "checks" }, ...checks.map((check) => check.node)));
   return { node, show: () => all.forEach(({ show }) => show()) };
-}
-
-// A box for each text that can be typed, and the message about one that could not be read.
-export function makeTexts(model) {
-  const node = element("div", { class: "texts" }), shows = [];
-  for (const name of Object.keys(model.get("texts"))) {
-    const input = element("input", { type: "text", "aria-label": name });
-    const read = () => { model.set("texts", { ...model.get("texts"), [name]: input.value }); model.save_changes(); };
-    input.addEventListener("change", read);
-    input.addEventListener("keydown", (event) => { if (event.key === "Enter") read(); });
-    shows.push(() => { input.value = model.get("texts")[name]; });
-    node.append(element("label", { class: "text" }, element("span", { class: "name" }, name), input));
-  }
-  const message = element("div", { role: "alert", class: "message" });
-  node.append(message);
-  shows.push(() => { message.textContent = model.get("message"); });
-  return { node, show: () => shows.forEach((show) => show()) };
 }

@@ -1,11 +1,12 @@
 // The browser's half of AttentionExplorer: it holds all the weights, so that a slider needs no kernel.
 import { makeBeside } from "./attention_beside.js";
-import { makeControls, makeTexts } from "./attention_controls.js";
+import { makeControls } from "./attention_controls.js";
 import { seen } from "./attention_effect.js";
 import { makeSaving } from "./attention_saving.js";
 import { Stage } from "./attention_stage.js";
 import { Weights } from "./attention_weights.js";
 import { batched, clamp, element } from "./drawing.js";
+import { makeTexts } from "./typed.js";
 
 const TRAITS_THAT_MOVE = ["index", "query", "key", "grid", "view", "locked", "pinned"];
 

@@ -12,11 +12,12 @@ from helpers.widgets.bundle import HERE, bundle
 from helpers.widgets.controls import describe
 from helpers.widgets.sources import read_model, read_outputs
 from helpers.widgets.touch import Touch, touch_traits
+from helpers.widgets.typed import Typed
 from helpers.widgets.views import VIEWS, WORDS, Shown, pinned_of, shown_of, values_at
 from helpers.widgets.weights import checked
 
 
-class AttentionExplorer(Touch, anywidget.AnyWidget):
+class AttentionExplorer(Typed, Touch, anywidget.AnyWidget):
     """Attention weights as a map, as lines, as bars; a slider for each axis, the exact weight at the pointer.
 
     weights: from 0 to 1, `[T_q, T_k]`, `[head, T_q, T_k]`, `[layer, head, T_q, T_k]` or
@@ -61,8 +62,6 @@ class AttentionExplorer(Touch, anywidget.AnyWidget):
     grid = traitlets.Bool(False).tag(sync=True)         # all maps at once, where the view is "map"?
     locked = traitlets.Bool(False).tag(sync=True)       # does the choice stay while the pointer passes over other cells?
     pinned = traitlets.Dict().tag(sync=True)            # a map to compare with, its weights as float32; or empty
-    texts = traitlets.Dict().tag(sync=True)             # of the boxes to type into
-    message = traitlets.Unicode().tag(sync=True)        # why what was typed could not be read
 
     def __init__(self, weights: Values, query_tokens: Sequence | None = None,
                  key_tokens: Sequence | None = None, mask: Values | None = None,
@@ -73,14 +72,6 @@ class AttentionExplorer(Touch, anywidget.AnyWidget):
         super().__init__(vmax=vmax, index=[0] * len(traits["axes"]), **traits,
                          **touch_traits(traits["shape"], effect, vectors, change))
         self.move(**position)
-
-    @classmethod
-    def of_texts(cls, read: Callable[..., dict], **texts: str) -> "AttentionExplorer":
-        """An explorer with a box for each of `texts`; read(**texts) returns the arguments of an explorer."""
-        explorer = cls(**read(**texts))
-        explorer.read, explorer.texts = read, texts
-        explorer.observe(explorer.typed, "texts")
-        return explorer
 
     @classmethod
     def of_model(cls, model, tokenizer, text, where: str | None = None, **position) -> "AttentionExplorer":
@@ -122,23 +113,16 @@ class AttentionExplorer(Touch, anywidget.AnyWidget):
         """
         return cls(**read_outputs(outputs, tokens, key_tokens, which, row), **position)
 
-    def typed(self, change) -> None:
-        """Show the weights of what was typed. If it cannot be read, say why, and keep the last ones."""
-        try:
-            names = ("weights", "query_tokens", "key_tokens", "mask", "axes", "labels")
-            arguments = self.read(**self.texts)
-            values, traits = checked(*map(arguments.get, names))
-            traits |= touch_traits(traits["shape"], *map(arguments.get, ("effect", "vectors", "change")))
-        except Exception as error:                      # a reader's own function may raise anything
-            self.message = str(error) or type(error).__name__
-            return
-        with self.hold_sync():                          # all at once: new tokens do not fit old weights
-            self.values, self.message = values, ""
-            T_q, T_k = values.shape[-2:]
-            self.query, self.key = min(self.query, T_q - 1), min(self.key, T_k - 1)
-            for name, value in traits.items():
-                setattr(self, name, value)
-            self.index = [i if i in self.ranges[axis] else 0 for axis, i in zip(self.axes, self.index)]
+    def take(self, arguments: dict) -> None:
+        """Show other weights, tokens and labels, the controls where they are as far as these reach."""
+        names = ("weights", "query_tokens", "key_tokens", "mask", "axes", "labels")
+        values, traits = checked(*map(arguments.get, names))
+        traits |= touch_traits(traits["shape"], *map(arguments.get, ("effect", "vectors", "change")))
+        self.values, (T_q, T_k) = values, values.shape[-2:]
+        self.query, self.key = min(self.query, T_q - 1), min(self.key, T_k - 1)
+        for name, value in traits.items():
+            setattr(self, name, value)
+        self.index = [i if i in self.ranges[axis] else 0 for axis, i in zip(self.axes, self.index)]
 
     @property
     def ranges(self) -> dict[str, Sequence]:
