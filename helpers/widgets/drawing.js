@@ -9,6 +9,16 @@ export const LINE = 14;                                      // from one line of
 export const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
 export const plural = (name, n) => (n === 1 ? name : name + "s");
 
+// Of a token that stands more than once, its position.
+export function placeOf(tokens, i, before = "") {
+  return tokens.indexOf(tokens[i]) === tokens.lastIndexOf(tokens[i]) ? "" : ` (${before}${i})`;
+}
+
+export const quoted = (tokens, i) => `“${tokens[i] ?? i}”${placeOf(tokens, i)}`;
+
+// A name that no other element of the page has: each explorer runs its own copy of this file, so that counting does not do.
+export const unique = (name) => `${name}-${Math.random().toString(36).slice(2)}`;
+
 // A function that draws once for several calls in a row.
 export function batched(draw) {
   let waiting = false;
@@ -75,6 +85,8 @@ export class ScrollBox {
     this.canvas = canvas;
     this.inner = element("div", { class: "inner" }, canvas);
     this.node = element("div", { class: "scroll" }, this.inner);
+    this.more = element("div", { class: "more", "aria-hidden": "true" });         // scroll bars are hidden on many machines
+    this.outer = element("div", { class: "scroll-box" }, this.node, this.more);
     this.node.addEventListener("scroll", draw);
   }
 
@@ -88,6 +100,9 @@ export class ScrollBox {
     });
     this.width = fullWidth > width || fullHeight > height ? node.clientWidth : width;
     this.height = fullWidth > width || fullHeight > height ? node.clientHeight : height;
+    const ways = [[this.x > 0, "←"], [this.y > 0, "↑"], [this.y + this.height < fullHeight - 1, "↓"], [this.x + this.width < fullWidth - 1, "→"]];
+    this.more.textContent = ["more", ...ways.filter(([is]) => is).map(([, arrow]) => arrow)].join(" ");
+    this.more.hidden = this.more.textContent === "more";
     return paper(canvas, this.width, this.height);
   }
 

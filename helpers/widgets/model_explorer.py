@@ -119,7 +119,7 @@ class ModelExplorer(Typed, anywidget.AnyWidget):
         return f"ModelExplorer({describe(self.ranges)})"
 
     def _repr_mimebundle_(self, **kwargs):
-        return beside(super()._repr_mimebundle_(**kwargs), self.picture()._repr_mimebundle_(), repr(self))
+        return beside(super()._repr_mimebundle_(**kwargs), self.picture().as_still(), repr(self))
 
 
 def encoded(values: np.ndarray) -> tuple[np.ndarray, float, float]:
