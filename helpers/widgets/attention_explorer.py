@@ -16,6 +16,7 @@ from helpers.widgets.typed import Typed
 from helpers.widgets.views import VIEWS, WORDS, Shown, next_of, pinned_of, shown_of, values_at
 from helpers.widgets.weights import checked
 
+
 class AttentionExplorer(Typed, Touch, anywidget.AnyWidget):
     """Attention weights as a map, as lines, as bars; a slider for each axis, the exact weight at the pointer.
 
@@ -58,8 +59,8 @@ class AttentionExplorer(Typed, Touch, anywidget.AnyWidget):
     view = traitlets.Enum(VIEWS, "map").tag(sync=True, echo_update=False)
     grid = traitlets.Bool(False).tag(sync=True, echo_update=False)          # all maps at once, where the view is "map"?
     side = traitlets.Enum(["query", "key"], "query").tag(sync=True, echo_update=False)  # whose bars stand beside the map
-    locked = traitlets.Bool(False).tag(sync=True, echo_update=False)        # does the choice stay while the pointer passes elsewhere?
-    pinned = traitlets.Dict().tag(sync=True, echo_update=False)             # a map to compare with, its weights as float32; or empty
+    locked = traitlets.Bool(False).tag(sync=True, echo_update=False)        # does the choice stay as the pointer moves on?
+    pinned = traitlets.Dict().tag(sync=True, echo_update=False)             # a map to compare with, as float32; or empty
 
     def __init__(self, weights: Values, query_tokens: Sequence | None = None,
                  key_tokens: Sequence | None = None, mask: Values | None = None,

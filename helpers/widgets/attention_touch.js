@@ -138,7 +138,7 @@ function status(model, requests, chosen) {
   if (requests.isRunning) return "Running the model …";
   const { index, query, key } = chosen.choice;
   if (!index.every(Number.isInteger)) return "Choose a single head to change: this map is made of several.";
-  if (!chosen.locked) return "Click a cell of the map to lock it. Then change it with these buttons or their keys.";
+  if (!chosen.locked) return "Click a cell of the map to lock it. Then change it here.";
   const cell = words(model, { kind: "Locked", index, query, key });
   return Number.isNaN(chosen.weightOf(chosen.choice)) ? `${cell}: hidden by the mask.` : `${cell}.`;
 }

@@ -37,7 +37,8 @@ exact"""
 @pytest.fixture(scope="module")
 def notebook(running):
     notebook = running("touch", CELL, SCORES)
-    notebook.page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")      # it leaves no room on a phone
+    # A phone has no room for the list of files.
+    notebook.page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
     return notebook
 
 
