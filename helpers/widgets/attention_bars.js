@@ -21,7 +21,8 @@ export class BarPanel {
   get other() { return this.side === "query" ? "key" : "query"; }
 
   draw(room) {
-    this.canvas.className = `bars of-${this.side}`;
+    const name = `bars of-${this.side}`;
+    if (this.canvas.className !== name) this.canvas.className = name;
     const map = this.source(), tokens = this.side === "query" ? map.keys : map.queries;
     this.room = room;
     this.left = widest(this.canvas, tokens, BOLD) + 10;

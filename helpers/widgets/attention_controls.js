@@ -1,5 +1,5 @@
 // The explorer's controls: the view, a slider for each axis, what is compared.
-import { element, placeOf, plural, unique } from "./drawing.js";
+import { element, placeOf, plural, unique, write } from "./drawing.js";
 
 const VIEWS = { map: "map", lines: "lines", bars: "bars" };
 
@@ -14,10 +14,11 @@ function makeSlider(name, size, get, set, word, note = () => "") {
     const text = word(get());
     input.max = size() - 1;
     input.value = get();
-    value.textContent = text;
+    write(value, text);
     value.title = text;
     input.setAttribute("aria-valuetext", text);
-    below.textContent = input.title = note();
+    write(below, note());
+    input.title = below.textContent;
   };
   const node = element("label", { class: "slider" }, element("span", { class: "name" }, name), input, value, below);
   return { node, show };

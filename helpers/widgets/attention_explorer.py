@@ -52,15 +52,14 @@ class AttentionExplorer(Typed, Touch, anywidget.AnyWidget):
     colors = traitlets.List(list(plots.PAPER_TO_INK)).tag(sync=True)
     masked = traitlets.Unicode(plots.MASKED).tag(sync=True)
     summaries = traitlets.List().tag(sync=True)         # further stops of the heads' slider: "mean", "rollout"
-    # What the browser moves is not echoed: an echo that comes late would take back a later move.
-    index = traitlets.List().tag(sync=True, echo_update=False)              # the positions of the sliders of the leading axes
-    query = traitlets.Int(0).tag(sync=True, echo_update=False)
-    key = traitlets.Int(0).tag(sync=True, echo_update=False)
-    view = traitlets.Enum(VIEWS, "map").tag(sync=True, echo_update=False)
-    grid = traitlets.Bool(False).tag(sync=True, echo_update=False)          # all maps at once, where the view is "map"?
-    side = traitlets.Enum(["query", "key"], "query").tag(sync=True, echo_update=False)  # whose bars stand beside the map
-    locked = traitlets.Bool(False).tag(sync=True, echo_update=False)        # does the choice stay as the pointer moves on?
-    pinned = traitlets.Dict().tag(sync=True, echo_update=False)             # a map to compare with, as float32; or empty
+    index = traitlets.List().tag(sync=True)             # the positions of the sliders of the leading axes
+    query = traitlets.Int(0).tag(sync=True)
+    key = traitlets.Int(0).tag(sync=True)
+    view = traitlets.Enum(VIEWS, "map").tag(sync=True)
+    grid = traitlets.Bool(False).tag(sync=True)         # all maps at once, where the view is "map"?
+    side = traitlets.Enum(["query", "key"], "query").tag(sync=True)  # whose bars stand beside the map
+    locked = traitlets.Bool(False).tag(sync=True)       # does the choice stay while the pointer passes over other cells?
+    pinned = traitlets.Dict().tag(sync=True)            # a map to compare with, its weights as float32; or empty
 
     def __init__(self, weights: Values, query_tokens: Sequence | None = None,
                  key_tokens: Sequence | None = None, mask: Values | None = None,

@@ -1,5 +1,5 @@
 // Query tokens left, key tokens right, between them a line as strong as its weight.
-import { BOLD, FOCUS, INK, KEY, QUERY, ScrollBox, TEXT, clamp, element, shorten, unique } from "./drawing.js";
+import { BOLD, FOCUS, INK, KEY, QUERY, ScrollBox, TEXT, element, shorten, unique } from "./drawing.js";
 
 const ABOVE_LINES = 24, SIDE = 124;                           // room for the titles, and for the tokens of one side
 const LEAST = 0.01;                                   // a line of less than this part of the scale is not drawn
@@ -78,7 +78,8 @@ export class LinesPanel {
     if (map.queries !== this.map?.queries || map.keys !== this.map?.keys) this.fill(map);
     if (map !== this.map) this.describeSoon();
     if (this.title.textContent !== map.title) this.title.textContent = map.title;
-    this.row = clamp(Math.floor((room.height - ABOVE_LINES - 4) / most), 15, 30);
+    const fitting = Math.floor((room.height - ABOVE_LINES - 4) / most);
+    this.row = fitting < 15 ? 20 : Math.min(fitting, 30);             // close together only where that shows all of them
     const full = ABOVE_LINES + most * this.row + 4, width = Math.min(room.width, 760);
     const g = this.box.paper(width, Math.min(room.height, full), width, full);
     Object.assign(this, { map, width: this.box.width, height: this.box.height });

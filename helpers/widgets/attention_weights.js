@@ -219,11 +219,9 @@ export class Weights {
     if (axis >= 0) this.set("index", index.with(axis, Number.isInteger(place) ? (place + 1) % sizes[axis] : 0));
   }
 
-  // Tells Python once all is drawn: sending takes as long as drawing. Only for traits that Python does not echo.
   set(name, value) {
     this.model.set(name, value);
-    window.clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => this.model.save_changes());
+    this.model.save_changes();
   }
 
   choose({ index, query, key, locked, side }) {

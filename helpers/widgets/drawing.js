@@ -29,6 +29,11 @@ export function batched(draw) {
   };
 }
 
+// Sets a text only where it is another one: a page is laid out again for each text that is set.
+export function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
 export function element(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
@@ -101,8 +106,9 @@ export class ScrollBox {
     this.width = fullWidth > width || fullHeight > height ? node.clientWidth : width;
     this.height = fullWidth > width || fullHeight > height ? node.clientHeight : height;
     const ways = [[this.x > 0, "←"], [this.y > 0, "↑"], [this.y + this.height < fullHeight - 1, "↓"], [this.x + this.width < fullWidth - 1, "→"]];
-    this.more.textContent = ["more", ...ways.filter(([is]) => is).map(([, arrow]) => arrow)].join(" ");
-    this.more.hidden = this.more.textContent === "more";
+    const arrows = ways.filter(([is]) => is).map(([, arrow]) => arrow);
+    write(this.more, ["more", ...arrows].join(" "));
+    this.more.hidden = arrows.length === 0;
     return paper(canvas, this.width, this.height);
   }
 

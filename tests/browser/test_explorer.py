@@ -242,7 +242,7 @@ def test_a_long_text_scrolls_in_its_box(notebook):
     part = notebook.cell(FAR)
     show(part, "lines")
     box, canvas = part.locator(".pictures .scroll"), part.locator("canvas.lines")
-    assert box.evaluate("node => node.scrollHeight > 1.5 * node.clientHeight")
+    assert box.evaluate("node => node.scrollHeight > 2 * node.clientHeight")
     before, page = notebook.fingerprint(canvas), notebook.page.locator(".jp-WindowedPanel-outer").first
     notebook.press(part.get_by_role("listbox", name="queries"), "ArrowUp")
     place = page.evaluate("node => node.scrollTop")
