@@ -195,10 +195,10 @@ def test_a_link_holds_what_is_compared_and_the_switches(made):
     explorer = page.locator(".explorer")
 
     def state():
-        titles = [explorer.get_by_role("group", name=f"{which} map").locator("input").evaluate_all("nodes => nodes.map((n) => n.value)")
-                  for which in ("first", "second")]
+        choosers = [explorer.get_by_role("group", name=f"{which} map").locator("input") for which in ("first", "second")]
+        places = [sliders.evaluate_all("nodes => nodes.map((node) => node.value)") for sliders in choosers]
         pictures = explorer.locator("canvas.map").evaluate_all(f"nodes => nodes.map({FINGERPRINT})")
-        return explorer.locator(".readout").inner_text(), titles, explorer.locator(".steps").inner_text(), pictures
+        return explorer.locator(".readout").inner_text(), places, explorer.locator(".steps").inner_text(), pictures
     explorer.get_by_label("compare").check()                            # keeps weights
     explorer.get_by_role("group", name="first map").get_by_role("slider", name="layer").press("End")
     explorer.get_by_role("radio", name="effect").check(force=True)      # beside effects
