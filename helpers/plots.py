@@ -62,6 +62,11 @@ class Picture(Figure):
         self.canvas.draw()
         return self.as_shown()
 
+    def as_still(self) -> tuple[dict, dict]:
+        """What stands for a widget until its cell is run; a line below says so."""
+        self.supxlabel("A still picture. Run this cell to touch it.", fontsize=9, color="#595959")
+        return self._repr_mimebundle_()
+
     def as_shown(self, small: bool = True) -> tuple[dict, dict]:
         """The pixels that the canvas holds now, as a notebook's output with `alt`. small: see `png`."""
         width, height = self.get_size_inches() * CSS_PIXELS_PER_INCH

@@ -1,6 +1,6 @@
 // The weights of one query, a bar for each key; or those of one key, a bar for each query: who looks at it?
 import {
-  BOLD, INK, KEY, QUERY, ScrollBox, TEXT, TRACK, WIDEST_TOKEN, clamp, element, shorten, widest,
+  BOLD, INK, KEY, QUERY, ScrollBox, TEXT, TRACK, WIDEST_TOKEN, clamp, element, quoted, shorten, widest,
 } from "./drawing.js";
 
 const NUMBER = 52;                                    // room for a weight
@@ -9,15 +9,20 @@ export class BarPanel {
   constructor(weights, source, side, named = false) {
     this.weights = weights;
     this.source = source;                             // returns the map to show
-    this.side = side;                                 // "query" or "key": what is one, and not many
+    this.sideNow = side;                              // returns "query" or "key": what is one, and not many
     this.above = named ? 42 : 26;                     // room for the title, in two lines if it names the map
-    this.other = side === "query" ? "key" : "query";
-    this.canvas = element("canvas", { tabindex: 0, role: "application", class: `bars of-${side}`, "aria-roledescription": "bars" });
+    this.canvas = element("canvas", { tabindex: 0, role: "application", "aria-roledescription": "bars" });
     this.box = new ScrollBox(this.canvas, () => this.draw(this.room));
-    this.node = this.box.node;
+    this.node = this.box.outer;
   }
 
+  get side() { return this.sideNow(); }
+
+  get other() { return this.side === "query" ? "key" : "query"; }
+
   draw(room) {
+    const name = `bars of-${this.side}`;
+    if (this.canvas.className !== name) this.canvas.className = name;
     const map = this.source(), tokens = this.side === "query" ? map.keys : map.queries;
     this.room = room;
     this.left = widest(this.canvas, tokens, BOLD) + 10;
@@ -31,7 +36,7 @@ export class BarPanel {
   get title() {
     const { query, key } = this.weights.shown;
     return this.side === "query"
-      ? `query “${this.map.queries[query] ?? ""}” looks at` : `key “${this.map.keys[key] ?? ""}” is looked at by`;
+      ? `query ${quoted(this.map.queries, query)} looks at` : `key ${quoted(this.map.keys, key)} is looked at by`;
   }
 
   paint(g) {

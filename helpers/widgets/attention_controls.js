@@ -1,11 +1,12 @@
-// The explorer's controls: the view, a slider for each axis, what is compared; boxes to type into.
-import { element, plural } from "./drawing.js";
+// The explorer's controls: the view, a slider for each axis, what is compared.
+import { element, placeOf, plural, unique, write } from "./drawing.js";
 
-const VIEWS = ["map", "lines", "bars"];
-let groups = 0;                                       // how many switches there have been: the radio buttons of one share a name
+const VIEWS = { map: "map", lines: "lines", bars: "bars" };
 
-// A labelled slider, and a function that moves it to where get() says. size(): of its stops; word(i): what stands beside it.
-function makeSlider(name, size, get, set, word) {
+// A labelled slider, and a function that moves it to where get() says. size(): of its stops; word(i): what stands beside it;
+// note(): what stands below it, if anything.
+function makeSlider(name, size, get, set, word, note = () => "") {
+  const below = element("span", { class: "note" });
   const input = element("input", { type: "range", min: 0, step: 1, "aria-label": name });
   const value = element("span", { class: "value" });
   input.addEventListener("input", () => set(Number(input.value)));
@@ -13,33 +14,57 @@ function makeSlider(name, size, get, set, word) {
     const text = word(get());
     input.max = size() - 1;
     input.value = get();
-    value.textContent = text;
+    write(value, text);
     value.title = text;
     input.setAttribute("aria-valuetext", text);
+    write(below, note());
+    input.title = below.textContent;
   };
-  const node = element("label", { class: "slider" }, element("span", { class: "name" }, name), input, value);
+  const node = element("label", { class: "slider" }, element("span", { class: "name" }, name), input, value, below);
   return { node, show };
 }
 
-function sliderOfAxis(weights, axis) {
+// What the slider of the heads has beyond single heads: its last stops are easily overlooked.
+function noteOf(stops) {
+  const more = stops.filter((stop) => !Number.isInteger(stop));
+  return more.length ? `0 to ${stops.length - more.length - 1}, then ${more.join(", ")}` : "";
+}
+
+// index(): which map the slider belongs to; move(index) shows another one.
+function sliderOfAxis(weights, axis, index, move) {
   const stops = () => weights.stops(axis), last = axis === weights.axes.length - 1;
   return makeSlider(
-    weights.axes[axis], () => stops().length, () => stops().indexOf(weights.index[axis]),
-    (i) => weights.set("index", weights.index.with(axis, stops()[i])),
-    (i) => (last ? `${stops()[i]} ${weights.label()}`.trim() : String(stops()[i])),
+    weights.axes[axis], () => stops().length, () => stops().indexOf(index()[axis]),
+    (i) => move(index().with(axis, stops()[i])),
+    (i) => (last ? `${stops()[i]} ${weights.label(index())}`.trim() : String(stops()[i])),
+    () => noteOf(stops()),
   );
 }
 
-// One of several views, as buttons of which one is pressed.
-function makeSwitch(weights) {
-  const group = `attention-view-${groups++}`;
-  const buttons = VIEWS.map((view) => {
-    const input = element("input", { type: "radio", name: group, value: view });
-    input.addEventListener("change", () => weights.set("view", view));
-    return element("label", {}, input, element("span", {}, view));
+// The sliders of the leading axes that have several maps. A title stands above them while two maps are compared.
+function makeChooser(weights, title, index, move) {
+  const axes = weights.axes.map((_, axis) => axis).filter((axis) => weights.sizes[axis] > 1);
+  const sliders = axes.map((axis) => sliderOfAxis(weights, axis, index, move));
+  const name = element("div", { class: "title" }, title);
+  const node = element("div", { class: "chooser", role: "group" }, name, ...sliders.map((slider) => slider.node));
+  const show = (isCompared) => {
+    name.hidden = !isCompared;
+    if (isCompared) node.setAttribute("aria-label", title); else node.removeAttribute("aria-label");
+    sliders.forEach((slider) => slider.show());
+  };
+  return { node, show };
+}
+
+// One of several values of a trait, as buttons of which one is pressed; words: what stands on them.
+export function makeSwitch(weights, trait, words, label = trait) {
+  const group = unique(trait);
+  const buttons = Object.entries(words).map(([value, word]) => {
+    const input = element("input", { type: "radio", name: group, value });
+    input.addEventListener("change", () => weights.set(trait, value));
+    return element("label", {}, input, element("span", {}, word));
   });
-  const show = () => buttons.forEach(({ firstChild }) => { firstChild.checked = firstChild.value === weights.model.get("view"); });
-  return { node: element("div", { class: "switch", role: "radiogroup", "aria-label": "view" }, ...buttons), show };
+  const show = () => buttons.forEach(({ firstChild }) => { firstChild.checked = firstChild.value === weights.model.get(trait); });
+  return { node: element("div", { class: "switch", role: "radiogroup", "aria-label": label }, ...buttons), show };
 }
 
 function makeCheckbox(label, get, set, isEnabled) {
@@ -52,36 +77,27 @@ function makeCheckbox(label, get, set, isEnabled) {
 // All controls but the text boxes; `show` moves them to where the model is.
 export function makeControls(weights) {
   const { model, axes, sizes } = weights, many = sizes.some((n) => n > 1);
-  const controls = axes.map((_, axis) => axis).filter((axis) => sizes[axis] > 1).map((axis) => sliderOfAxis(weights, axis));
-  controls.push(makeSlider("query", () => weights.T_q, () => weights.query, (q) => weights.set("query", q),
-    (q) => weights.queries[q]));
+  const kept = makeChooser(weights, "first map", () => weights.pinnedIndex, (index) => weights.pin(index));
+  const shown = makeChooser(weights, "second map", () => weights.index, (index) => weights.set("index", index));
+  const query = makeSlider("query", () => weights.T_q, () => weights.query, (q) => weights.set("query", q),
+    (q) => weights.queries[q] + placeOf(weights.queries, q));
   const checks = [];
   if (sizes.slice(-2).some((n) => n > 1)) {
     checks.push(makeCheckbox(`all ${plural(axes.at(-1), 2)}`, () => model.get("grid"), (grid) => weights.set("grid", grid),
       () => model.get("view") === "map"));
   }
   if (many || Object.keys(model.get("texts")).length) {
-    checks.push(makeCheckbox("compare", () => Boolean(weights.pinned), (wanted) => weights.pin(wanted), () => !weights.isGrid));
+    checks.push(makeCheckbox("compare", () => Boolean(weights.pinned), (wanted) => weights.compare(wanted), () => !weights.isGrid));
   }
-  const view = makeSwitch(weights), all = [view, ...controls, ...checks];
-  const node = element("div", { class: "controls" }, view.node, ...controls.map((control) => control.node),
+  const view = makeSwitch(weights, "view", VIEWS), all = [view, query, ...checks];
+  const node = element("div", { class: "controls" }, view.node, shown.node, query.node,
     element("div", { class: "checks" }, ...checks.map((check) => check.node)));
-  return { node, show: () => all.forEach(({ show }) => show()) };
-}
-
-// A box for each text that can be typed, and the message about one that could not be read.
-export function makeTexts(model) {
-  const node = element("div", { class: "texts" }), shows = [];
-  for (const name of Object.keys(model.get("texts"))) {
-    const input = element("input", { type: "text", "aria-label": name });
-    const read = () => { model.set("texts", { ...model.get("texts"), [name]: input.value }); model.save_changes(); };
-    input.addEventListener("change", read);
-    input.addEventListener("keydown", (event) => { if (event.key === "Enter") read(); });
-    shows.push(() => { input.value = model.get("texts")[name]; });
-    node.append(element("label", { class: "text" }, element("span", { class: "name" }, name), input));
-  }
-  const message = element("div", { role: "alert", class: "message" });
-  node.append(message);
-  shows.push(() => { message.textContent = model.get("message"); });
-  return { node, show: () => shows.forEach((show) => show()) };
+  const show = () => {
+    const isCompared = many && !weights.isGrid && Boolean(weights.pinned);
+    if (isCompared && !kept.node.isConnected) shown.node.before(kept.node);
+    if (!isCompared) kept.node.remove();
+    [kept, shown].forEach((chooser) => chooser.show(isCompared));
+    all.forEach((control) => control.show());
+  };
+  return { node, show };
 }

@@ -1,6 +1,7 @@
 // What the map shows: the weights, their effects, or the weights after the reader's changes.
 import { floatsOf } from "./attention_touch.js";
-import { batched, element } from "./drawing.js";
+import { Weights } from "./attention_weights.js";
+import { batched, element, unique } from "./drawing.js";
 
 const AFTER = ["weights", "dtype", "shape", "query_tokens", "key_tokens"];      // traits that the changes have of their own
 const NAMES = { weight: "weight", effect: "effect", after: "after" };
@@ -9,7 +10,6 @@ const HINTS = {
   after: "the weights after the changes",
 };
 const TRAITS = ["effect", "after", "effects", "weights_after", "changes"].map((name) => `change:${name}`);
-let switches = 0;                                     // how many there have been: the radio buttons of one share a name
 
 export const signed = (x) => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(4);
 
@@ -35,6 +35,13 @@ export function seen(model) {
   return { ...model, get: (name) => (of[shows(model)][name] ?? (() => model.get(name)))() };
 }
 
+// A map to compare with, of which a page's address says only where it is and whether it shows effects: its numbers, too.
+export function restorePinned(model) {
+  const { index, weights, effect } = model.get("pinned");
+  if (!index || weights) return;
+  new Weights(seen({ ...model, get: (name) => (name === "effect" ? effect : model.get(name)) })).pin(index);
+}
+
 // What the readout adds to the number on the map: the effect to a weight, the weight to an effect.
 export function otherNumber(model, chosen, { index, query, key }) {
   const now = shows(model), effects = model.get("effects");
@@ -46,7 +53,7 @@ export function otherNumber(model, chosen, { index, query, key }) {
 
 // The switch; again() is called when the map has to show other numbers.
 export function makeShows(model, again) {
-  const name = `attention-shows-${switches++}`;
+  const name = unique("shows");
   const radios = Object.keys(NAMES).map((value) => element("input", { type: "radio", name, value }));
   const labels = radios.map((radio) => element("label", { title: HINTS[radio.value] }, radio, element("span", {}, NAMES[radio.value])));
   const node = element("div", { class: "switch shows", role: "radiogroup", "aria-label": "the map shows" });

@@ -1,13 +1,14 @@
 // The browser's half of AttentionExplorer: it holds all the weights, so that a slider needs no kernel.
 import { makeBeside } from "./attention_beside.js";
-import { makeControls, makeTexts } from "./attention_controls.js";
-import { seen } from "./attention_effect.js";
+import { makeControls } from "./attention_controls.js";
+import { restorePinned, seen } from "./attention_effect.js";
 import { makeSaving } from "./attention_saving.js";
 import { Stage } from "./attention_stage.js";
 import { Weights } from "./attention_weights.js";
-import { batched, clamp, element } from "./drawing.js";
+import { batched, clamp, element, placeOf } from "./drawing.js";
+import { makeTexts } from "./typed.js";
 
-const TRAITS_THAT_MOVE = ["index", "query", "key", "grid", "view", "locked", "pinned"];
+const TRAITS_THAT_MOVE = ["index", "query", "key", "grid", "view", "side", "locked", "pinned"];
 
 function makeLegend({ model, scale, anyMasked }) {
   const background = `background: linear-gradient(to right, ${scale.stops.join(", ")})`;
@@ -24,10 +25,12 @@ function inWords({ scale }, w) {
   return scale.isSigned ? `effect ${scale.say(w, 4)}` : w.toFixed(4);
 }
 
+const cited = (tokens, i) => `“${tokens[i]}”${placeOf(tokens, i, "position ")}`;
+
 // A cell in words.
 function sentence(weights, { index, query, key }) {
   const { queries, keys } = weights, map = weights.map(index), title = weights.title(index), where = title && `${title}, `;
-  return `${where}query “${queries[query]}” → key “${keys[key]}”: `
+  return `${where}query ${cited(queries, query)} → key ${cited(keys, key)}: `
     + inWords(map, map.weight(query, key)) + weights.beside({ index, query, key });
 }
 
@@ -63,9 +66,10 @@ function toolButton(text, label, act) {
 }
 
 function build(model, el) {
+  restorePinned(model);
   const weights = new Weights(seen(model)), beside = makeBeside(model, weights, () => again()), tip = makeTip(el, weights);
   const readout = element("div", { class: "readout", role: "status", "aria-live": "polite" });
-  const stage = new Stage(weights, beside.touch, (event) => { stage.draw(); tip.show(event); });
+  const stage = new Stage(weights, (event) => { stage.draw(); tip.show(event); });
   const texts = makeTexts(model);
   let controls = makeControls(weights);
   const draw = () => {
@@ -77,7 +81,8 @@ function build(model, el) {
   const saving = makeSaving(() => stage.panels, () => readout.textContent);
   const tools = element("div", { class: "tools" }, "zoom", ...zoom, "save", ...saving);
   const foot = element("div", { class: "foot" }, makeLegend(weights), tools);
-  el.replaceChildren(texts.node, beside.shows, controls.node, beside.touch, stage.node, stage.aside, readout, foot, beside.neuron, tip.node);
+  el.replaceChildren(texts.node, beside.shows, controls.node, beside.touch, element("div", { class: "shown" }, stage.node, readout),
+    stage.aside, foot, beside.neuron, tip.node);
   el.addEventListener("keydown", beside.press);
 
   const drawSoon = batched(draw), structure = () => JSON.stringify([weights.axes, weights.sizes, model.get("summaries")]);

@@ -12,33 +12,31 @@ from helpers.widgets.bundle import HERE, bundle
 from helpers.widgets.controls import describe
 from helpers.widgets.sources import read_model, read_outputs
 from helpers.widgets.touch import Touch, touch_traits
-from helpers.widgets.views import VIEWS, WORDS, Shown, pinned_of, shown_of, values_at
+from helpers.widgets.typed import Typed
+from helpers.widgets.views import VIEWS, WORDS, Shown, next_of, pinned_of, shown_of, values_at
 from helpers.widgets.weights import checked
 
 
-class AttentionExplorer(Touch, anywidget.AnyWidget):
+class AttentionExplorer(Typed, Touch, anywidget.AnyWidget):
     """Attention weights as a map, as lines, as bars; a slider for each axis, the exact weight at the pointer.
 
-    weights: from 0 to 1, `[T_q, T_k]`, `[head, T_q, T_k]`, `[layer, head, T_q, T_k]` or
-        `[step, layer, head, T_q, T_k]`. All of them go to the browser once, so no slider needs a kernel: as
-        float32, or above a million of them in 16 bits, where they are off by at most 8e-6.
+    weights: from 0 to 1, `[T_q, T_k]`, `[head, T_q, T_k]`, `[layer, head, T_q, T_k]` or `[step, layer, head, T_q, T_k]`. All of
+        them go to the browser once, so no slider needs a kernel: as float32, or above a million in 16 bits, off by at most 8e-6.
     query_tokens, key_tokens: labels; positions if not given. mask: boolean, True = may look, broadcastable.
     axes: names of the leading axes, if they are others. vmax: the end of the colour scale.
     labels: a word for each map, in lists nested like the leading axes; "" for none.
-    effect: what cutting each weight does to the answer's log-probability, shaped like the weights, NaN for
-        none; a switch then shows it in place of the weights.
-    vectors: (q, k), the projected queries `[..., T_q, d_head]` and keys `[..., T_k, d_head]` with the leading
-        axes of the weights: the *neuron view* of a cell then shows how its weight comes from them.
-    change: a function from a list of changes to (answer, weights) or (answer, weights, query_tokens,
-        key_tokens). The answer is text; the weights have the same leading axes, but for some of size 1. A
-        change is a dictionary: `{"kind": "cut", "index": [layer, head], "query": q, "key": k}` takes one
-        weight away, "force" leaves it alone in its row, and `{"kind": "off", "index": [layer, head]}` turns a
-        head off. `index` holds as many numbers as there are leading axes. The reader makes changes to the
-        chosen cell, and sees the answer and the weights before and after. It is called with `[]` at once.
+    effect: what cutting each weight does to the answer's log-probability, shaped like the weights, NaN for none; a switch then
+        shows it in place of the weights.
+    vectors: (q, k), the projected queries `[..., T_q, d_head]` and keys `[..., T_k, d_head]` with the leading axes of the
+        weights: the *neuron view* of a cell then shows how its weight comes from them.
+    change: a function from a list of changes to (answer, weights) or (answer, weights, query_tokens, key_tokens). The answer is
+        text; the weights have the same leading axes, but for some of size 1. A change is a dictionary:
+        `{"kind": "cut", "index": [layer, head], "query": q, "key": k}` takes one weight away, "force" leaves it alone in its
+        row, and `{"kind": "off", "index": [layer, head]}` turns a head off; `index` has a number for each leading axis. The
+        reader changes the chosen cell, and sees answer and weights before and after. It is called with `[]` at once.
     position: where the controls start, as in `move`.
-    Raises ValueError for tokens, labels, axes, a mask, an effect, vectors or weights of `change` that do not
-    fit, for values that are not weights, and for a position outside the weights; TypeError for a mask that is
-    not boolean.
+    Raises ValueError for tokens, labels, axes, a mask, an effect, vectors or weights of `change` that do not fit, for values that
+    are not weights, and for a position outside the weights; TypeError for a mask that is not boolean.
     """
 
     _esm = bundle("attention_explorer.js")
@@ -59,10 +57,9 @@ class AttentionExplorer(Touch, anywidget.AnyWidget):
     key = traitlets.Int(0).tag(sync=True)
     view = traitlets.Enum(VIEWS, "map").tag(sync=True)
     grid = traitlets.Bool(False).tag(sync=True)         # all maps at once, where the view is "map"?
+    side = traitlets.Enum(["query", "key"], "query").tag(sync=True)  # whose bars stand beside the map
     locked = traitlets.Bool(False).tag(sync=True)       # does the choice stay while the pointer passes over other cells?
     pinned = traitlets.Dict().tag(sync=True)            # a map to compare with, its weights as float32; or empty
-    texts = traitlets.Dict().tag(sync=True)             # of the boxes to type into
-    message = traitlets.Unicode().tag(sync=True)        # why what was typed could not be read
 
     def __init__(self, weights: Values, query_tokens: Sequence | None = None,
                  key_tokens: Sequence | None = None, mask: Values | None = None,
@@ -73,14 +70,6 @@ class AttentionExplorer(Touch, anywidget.AnyWidget):
         super().__init__(vmax=vmax, index=[0] * len(traits["axes"]), **traits,
                          **touch_traits(traits["shape"], effect, vectors, change))
         self.move(**position)
-
-    @classmethod
-    def of_texts(cls, read: Callable[..., dict], **texts: str) -> "AttentionExplorer":
-        """An explorer with a box for each of `texts`; read(**texts) returns the arguments of an explorer."""
-        explorer = cls(**read(**texts))
-        explorer.read, explorer.texts = read, texts
-        explorer.observe(explorer.typed, "texts")
-        return explorer
 
     @classmethod
     def of_model(cls, model, tokenizer, text, where: str | None = None, **position) -> "AttentionExplorer":
@@ -94,10 +83,9 @@ class AttentionExplorer(Touch, anywidget.AnyWidget):
             (source, target), or one for both.
         text: for a Vocab a list of tokens, or a string where its tokens are characters; for a tokenizer a string or a
             pair of strings. For an encoder-decoder (source, target), the target without `<bos>` and `<eos>`.
-        where: which attention of an encoder-decoder, as in `helpers.hooks.weights_chosen`: "encoder",
-            "decoder.*self_attn", or "cross_attn", the default. A row of cross-attention has the token that is written
-            there, `<eos>` at the end; a row of the decoder's self-attention the token that is read there.
-        position: where the controls start, as in `move`.
+        where: which attention of an encoder-decoder, as in `helpers.hooks.weights_chosen`: "encoder", "decoder.*self_attn", or
+            "cross_attn", the default. A row of cross-attention has the token that is written there, `<eos>` at the end; a row of
+            the decoder's self-attention the token that is read there. position: where the controls start, as in `move`.
         Cells that the masks hide are shown as hidden. Raises ValueError for a text that does not fit the vocabulary or
         the model, a model in training mode, and a `where` that does not choose one kind of attention.
         """
@@ -122,23 +110,16 @@ class AttentionExplorer(Touch, anywidget.AnyWidget):
         """
         return cls(**read_outputs(outputs, tokens, key_tokens, which, row), **position)
 
-    def typed(self, change) -> None:
-        """Show the weights of what was typed. If it cannot be read, say why, and keep the last ones."""
-        try:
-            names = ("weights", "query_tokens", "key_tokens", "mask", "axes", "labels")
-            arguments = self.read(**self.texts)
-            values, traits = checked(*map(arguments.get, names))
-            traits |= touch_traits(traits["shape"], *map(arguments.get, ("effect", "vectors", "change")))
-        except Exception as error:                      # a reader's own function may raise anything
-            self.message = str(error) or type(error).__name__
-            return
-        with self.hold_sync():                          # all at once: new tokens do not fit old weights
-            self.values, self.message = values, ""
-            T_q, T_k = values.shape[-2:]
-            self.query, self.key = min(self.query, T_q - 1), min(self.key, T_k - 1)
-            for name, value in traits.items():
-                setattr(self, name, value)
-            self.index = [i if i in self.ranges[axis] else 0 for axis, i in zip(self.axes, self.index)]
+    def take(self, arguments: dict) -> None:
+        """Show other weights, tokens and labels, the controls where they are as far as these reach."""
+        names = ("weights", "query_tokens", "key_tokens", "mask", "axes", "labels")
+        values, traits = checked(*map(arguments.get, names))
+        traits |= touch_traits(traits["shape"], *map(arguments.get, ("effect", "vectors", "change")))
+        self.values, (T_q, T_k) = values, values.shape[-2:]
+        self.query, self.key = min(self.query, T_q - 1), min(self.key, T_k - 1)
+        for name, value in traits.items():
+            setattr(self, name, value)
+        self.index = [i if i in self.ranges[axis] else 0 for axis, i in zip(self.axes, self.index)]
 
     @property
     def ranges(self) -> dict[str, Sequence]:
@@ -158,10 +139,9 @@ class AttentionExplorer(Touch, anywidget.AnyWidget):
         view: "map", "lines", "bars". grid: all maps at once, in the view "map".
         head="mean": the mean over heads. head="rollout": attention rollout from this layer down to the input
             (Abnar and Zuidema 2020), where axes are named layer and head and queries and keys are the same tokens.
-        compare: True keeps the map that this move leads to beside those of later moves.
-        Where there are such, `effect=True` shows the effects, `after=True` the weights after the changes, and
-        `neuron=True` opens the neuron view.
-        Raises ValueError for a control or a value that this explorer does not have.
+        compare: True keeps the map that this move leads to beside another one, at first the next head.
+        Where there are such, `effect=True` shows the effects, `after=True` the weights after the changes, and `neuron=True` opens
+        the neuron view. Raises ValueError for a control or a value that this explorer does not have.
         """
         for name, value in position.items():
             if value not in self.ranges.get(name, ()):
@@ -171,7 +151,8 @@ class AttentionExplorer(Touch, anywidget.AnyWidget):
         for name, value in position.items():
             setattr(self, name, value)
         if compare is not None:
-            self.pinned = pinned_of(self.chosen_map()) | self.scale_traits() if compare else {}
+            self.pinned = pinned_of(self.chosen_map(), self.index) | self.scale_traits() if compare else {}
+            self.index = next_of(self.index, self.shape[:-2]) if compare else self.index
 
     def chosen_map(self) -> Shown:
         """The map at the sliders."""
@@ -208,4 +189,4 @@ class AttentionExplorer(Touch, anywidget.AnyWidget):
         return f"AttentionExplorer({describe(numbers | grid)})"
 
     def _repr_mimebundle_(self, **kwargs):
-        return beside(super()._repr_mimebundle_(**kwargs), self.picture()._repr_mimebundle_(), repr(self))
+        return beside(super()._repr_mimebundle_(**kwargs), self.picture().as_still(), repr(self))

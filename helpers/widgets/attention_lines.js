@@ -1,11 +1,10 @@
 // Query tokens left, key tokens right, between them a line as strong as its weight.
-import { BOLD, FOCUS, INK, KEY, QUERY, ScrollBox, TEXT, clamp, element, shorten } from "./drawing.js";
+import { BOLD, FOCUS, INK, KEY, QUERY, ScrollBox, TEXT, element, shorten, unique } from "./drawing.js";
 
 const ABOVE_LINES = 24, SIDE = 124;                           // room for the titles, and for the tokens of one side
 const LEAST = 0.01;                                   // a line of less than this part of the scale is not drawn
 const OTHERS = "#7a9b92";                             // the lines of all queries but the chosen one
 const SIDES = ["query", "key"];
-let made = 0;                                         // how many of these panels there have been: their parts need names
 
 // "crane looks most at crane 0.69, [SEP] 0.12", for whoever cannot see the lines.
 function spoken(map, side, i) {
@@ -21,7 +20,7 @@ export class LinesPanel {
   constructor(weights, source) {
     this.weights = weights;
     this.source = source;                             // returns the map to show
-    this.name = `attention-lines-${made++}`;
+    this.name = unique("lines");
     this.canvas = element("canvas", { class: "lines", "aria-hidden": "true" });
     this.box = new ScrollBox(this.canvas, () => this.draw(this.room));
     this.lists = Object.fromEntries(SIDES.map((side) => [side, this.makeList(side)]));
@@ -30,8 +29,7 @@ export class LinesPanel {
       this.title, element("span", { class: "of-key" }, "keys"));
     this.box.inner.prepend(titles);
     this.box.inner.append(...Object.values(this.lists));
-    this.node = this.box.node;
-    this.node.classList.add("lines-box");
+    this.node = this.box.outer;
   }
 
   // The tokens of a side, as a list in which the chosen one is marked.
@@ -44,7 +42,7 @@ export class LinesPanel {
     list.addEventListener("pointerleave", (event) => this.hover(event, null));
     list.addEventListener("click", (event) => {
       const i = this.tokenAt(event);
-      if (i >= 0) weights.click({ ...weights.choice, [side]: i });
+      if (i >= 0) weights.click({ ...weights.choice, [side]: i, side });
     });
     list.addEventListener("keydown", (event) => {
       const down = { ArrowUp: -1, ArrowDown: 1 }[event.key];
@@ -80,7 +78,8 @@ export class LinesPanel {
     if (map.queries !== this.map?.queries || map.keys !== this.map?.keys) this.fill(map);
     if (map !== this.map) this.describeSoon();
     if (this.title.textContent !== map.title) this.title.textContent = map.title;
-    this.row = clamp(Math.floor((room.height - ABOVE_LINES - 4) / most), 20, 30);
+    const fitting = Math.floor((room.height - ABOVE_LINES - 4) / most);
+    this.row = fitting < 15 ? 20 : Math.min(fitting, 30);             // close together only where that shows all of them
     const full = ABOVE_LINES + most * this.row + 4, width = Math.min(room.width, 760);
     const g = this.box.paper(width, Math.min(room.height, full), width, full);
     Object.assign(this, { map, width: this.box.width, height: this.box.height });

@@ -14,7 +14,7 @@ export class MapPanel {
       "aria-label": "Attention map: rows are queries, columns are keys. Arrow keys move from cell to cell, Enter locks the "
         + "choice, Escape unlocks it, plus and minus zoom." });
     this.box = new ScrollBox(this.canvas, () => this.draw(this.room));
-    this.node = this.box.node;
+    this.node = this.box.outer;
   }
 
   draw(room) {
@@ -152,6 +152,14 @@ export class MapPanel {
     const { left, top, seen, cell } = this;
     if (x < left || y < top || x >= left + seen.width || y >= top + seen.height) return null;
     return { query: Math.floor((y - top + seen.y) / cell), key: Math.floor((x - left + seen.x) / cell) };
+  }
+
+  // The token whose label is at a point of the canvas, if there is one: its side, and which it is.
+  tokenAt(x, y) {
+    const { left, top, seen, cell } = this, isBelow = y >= top + seen.height && x >= left && x < left + seen.width;
+    if (isBelow && y < this.height - 22) return ["key", Math.floor((x - left + seen.x) / cell)];
+    const isLeft = x > 20 && x < left && y >= top && y < top + seen.height;
+    return isLeft ? ["query", Math.floor((y - top + seen.y) / cell)] : null;
   }
 
   // Chooses the next cell in a direction, and brings it into sight.

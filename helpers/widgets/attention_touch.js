@@ -1,5 +1,5 @@
 // What if? Buttons and keys that change the model at the chosen cell, the changes made, the answer before and after.
-import { batched, element } from "./drawing.js";
+import { batched, element, quoted } from "./drawing.js";
 
 const KINDS = { cut: "c", force: "f", off: "o" };
 const HELP = { cut: "set this weight to zero", force: "let this query look at this key alone", off: "set all weights to zero" };
@@ -95,11 +95,12 @@ function makeAnswers() {
 
 // A change in words, such as: cut, layer 0, head 2, query “1” → key “v”.
 export function words(model, { kind, index, query, key }) {
-  const tokens = (name, i) => `“${model.get(name)[i] ?? i}”`;
   const place = model.get("axes").map((axis, i) => `${axis} ${index[i]}`);
-  const cell = kind === "off" ? [] : [`query ${tokens("query_tokens", query)} → key ${tokens("key_tokens", key)}`];
+  const cell = kind === "off" ? [] : [`query ${quoted(model.get("query_tokens"), query)} → key ${quoted(model.get("key_tokens"), key)}`];
   return `${kind}: ${[...place, ...cell].join(", ")}`;
 }
+
+const changeOf = (kind, { index, query, key }) => (kind === "off" ? { kind, index } : { kind, index, query, key });
 
 // The requests to Python, which answers with other traits of the model.
 class Requests {
@@ -120,8 +121,12 @@ class Requests {
     this.model.save_changes();
   }
 
-  change(kind, { index, query, key }) {
-    this.ask([...this.changes, kind === "off" ? { kind, index } : { kind, index, query, key }]);
+  change(kind, choice) { this.ask([...this.changes, changeOf(kind, choice)]); }
+
+  // Whether this change is made already.
+  has(kind, choice) {
+    const change = changeOf(kind, choice), names = Object.keys(change);
+    return this.changes.some((made) => names.every((name) => String(made[name]) === String(change[name])));
   }
 
   remove(i) { this.ask(this.changes.filter((_, j) => j !== i)); }
@@ -133,7 +138,7 @@ function status(model, requests, chosen) {
   if (requests.isRunning) return "Running the model …";
   const { index, query, key } = chosen.choice;
   if (!index.every(Number.isInteger)) return "Choose a single head to change: this map is made of several.";
-  if (!chosen.locked) return "Click a cell of the map to lock it. Then change it with these buttons or their keys.";
+  if (!chosen.locked) return "Click a cell of the map to lock it. Then change it here.";
   const cell = words(model, { kind: "Locked", index, query, key });
   return Number.isNaN(chosen.weightOf(chosen.choice)) ? `${cell}: hidden by the mask.` : `${cell}.`;
 }
@@ -171,6 +176,7 @@ export function makeTouch(model, chosen, more) {
   const list = makeList(model, requests, reset.node);
   const own = [...buttons.map(([, , { node }]) => node), undo.node, reset.node];
   const why = element("div", { class: "why", role: "status" }), error = element("div", { class: "message", role: "alert" });
+  const said = element("div", { class: "said" }, why, error);
   const row = element("div", { class: "buttons", role: "group", "aria-label": "the chosen cell" });
   const node = element("section", { class: "touch", "aria-label": "What if?" });
   let built = "";
@@ -180,13 +186,14 @@ export function makeTouch(model, chosen, more) {
     if (now !== built) {                             // what is not there is not in the page either
       built = now;
       row.replaceChildren(...(isThere ? own : []), ...(more.hidden ? [] : [more]));
-      node.replaceChildren(row, ...(isThere ? [why, error, answers.node, list.node] : []));
+      node.replaceChildren(row, ...(isThere ? [said, answers.node, list.node] : []));
     }
     node.hidden = !isThere && more.hidden;
     if (!isThere) return;
     const { index } = chosen.choice, free = requests.isFree && index.every(Number.isInteger);
     const hidden = free && Number.isNaN(chosen.weightOf(chosen.choice));
-    buttons.forEach(([kind, , button]) => button.enable(free && chosen.locked && (kind === "off" || !hidden)));
+    buttons.forEach(([kind, , button]) => button.enable(
+      free && chosen.locked && (kind === "off" || !hidden) && !requests.has(kind, chosen.choice)));
     [undo, reset].forEach((button) => button.enable(requests.isFree && requests.changes.length > 0));
     error.textContent = requests.isRunning ? "" : model.get("error");
     why.textContent = status(model, requests, chosen);

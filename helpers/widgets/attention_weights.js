@@ -39,7 +39,7 @@ export class Scale {
 export class AttentionMap {
   constructor(values, queries, keys, scale, title) {
     Object.assign(this, { values, queries, keys, scale, title, T_q: queries.length, T_k: keys.length });
-    this.anyMasked = values.some(Number.isNaN);
+    this.anyMasked = values.includes(NaN);
   }
 
   weight(q, k) { return this.values[q * this.T_k + k]; }
@@ -62,11 +62,18 @@ export class AttentionMap {
   }
 }
 
-// A buffer of the model as numbers. uint16: 0 to 65534 for 0 to 1, and 65535 for a hidden cell.
-function decode(view, dtype) {
+const HIDDEN = { float32: NaN, uint16: 65535 };         // what is sent of a hidden cell
+
+// A buffer of the model as it is sent: float32, or uint16 with 0 to 65534 for 0 to 1.
+function numbersOf(view, dtype) {
   const bytes = view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength);
-  if (dtype === "float32") return new Float32Array(bytes);
-  return Float32Array.from(new Uint16Array(bytes), (n) => (n === 65535 ? NaN : n / 65534));
+  return dtype === "float32" ? new Float32Array(bytes) : new Uint16Array(bytes);
+}
+
+// The weights that such numbers stand for; hidden cells as NaN.
+function decode(numbers, dtype) {
+  if (dtype === "float32") return numbers;
+  return Float32Array.from(numbers, (n) => (n === HIDDEN.uint16 ? NaN : n / 65534));
 }
 
 // 0.5 A + 0.5 I, its rows normalised; hidden cells count as 0.
@@ -101,7 +108,8 @@ export class Weights {
   // Once more, after the model's weights have changed.
   read() {
     const { model } = this, shape = model.get("shape");
-    this.all = decode(model.get("weights"), model.get("dtype"));
+    this.dtype = model.get("dtype");
+    this.all = numbersOf(model.get("weights"), this.dtype);
     this.sizes = shape.slice(0, -2);                  // of the leading axes
     [this.T_q, this.T_k] = shape.slice(-2);
     this.axes = model.get("axes");
@@ -109,7 +117,7 @@ export class Weights {
     this.keys = model.get("key_tokens");
     this.labels = model.get("labels");
     this.scale = new Scale(model.get("colors"), model.get("vmin"), model.get("vmax"), model.get("masked"));
-    this.anyMasked = this.all.some(Number.isNaN);
+    this.anyMasked = this.all.includes(HIDDEN[this.dtype]);
     this.maps = new Map();
     this.preview = null;
   }
@@ -157,7 +165,7 @@ export class Weights {
   valuesAt(index) {
     const cells = this.T_q * this.T_k, start = this.number(index) * cells;
     if (index.includes("mean")) return this.meanAt(index);
-    return index.includes("rollout") ? this.rolloutAt(index) : this.all.subarray(start, start + cells);
+    return index.includes("rollout") ? this.rolloutAt(index) : decode(this.all.subarray(start, start + cells), this.dtype);
   }
 
   at(index, axis, place) { return this.map(index.with(this.axes.indexOf(axis), place)); }
@@ -181,19 +189,34 @@ export class Weights {
     if (kept !== this.kept) {
       this.kept = kept;
       this.pinnedMap = kept.weights
-        && new AttentionMap(decode(kept.weights, "float32"), kept.query_tokens, kept.key_tokens, this.scaleOf(kept), kept.title);
+        && new AttentionMap(numbersOf(kept.weights, "float32"), kept.query_tokens, kept.key_tokens, this.scaleOf(kept), kept.title);
     }
     return this.pinnedMap;
   }
 
   scaleOf({ colors, vmin, vmax }) { return new Scale(colors, vmin, vmax, this.scale.masked); }
 
-  pin(wanted) {
-    const { values, queries, keys, title } = this.map(), { stops, low, high } = this.scale;
-    this.set("pinned", wanted ? {
-      weights: new Uint8Array(Float32Array.from(values).buffer), query_tokens: queries, key_tokens: keys, title,
+  // Where the map was that stays beside the others.
+  get pinnedIndex() {
+    const { index } = this.model.get("pinned"), fits = (place, axis) => this.stops(axis).includes(place);
+    return index?.length === this.axes.length && index.every(fits) ? index : this.index;
+  }
+
+  // Keeps the map at an index beside the others.
+  pin(index) {
+    const { values, queries, keys, title } = this.map(index), { stops, low, high } = this.scale;
+    this.set("pinned", {
+      weights: new Uint8Array(Float32Array.from(values).buffer), query_tokens: queries, key_tokens: keys, title, index,
       colors: stops, vmin: low, vmax: high,
-    } : {});
+    });
+  }
+
+  // Keeps the present map, and goes on to the next one along the last axis that has several; or shows one map again.
+  compare(wanted) {
+    const { index, sizes } = this, axis = sizes.findLastIndex((n) => n > 1), place = index[axis];
+    if (!wanted) { this.set("pinned", {}); return; }
+    this.pin(index);
+    if (axis >= 0) this.set("index", index.with(axis, Number.isInteger(place) ? (place + 1) % sizes[axis] : 0));
   }
 
   set(name, value) {
@@ -201,16 +224,17 @@ export class Weights {
     this.model.save_changes();
   }
 
-  choose({ index, query, key, locked }) {
+  choose({ index, query, key, locked, side }) {
+    this.model.set("side", side ?? this.model.get("side"));
     this.model.set("index", index ?? this.index);
     this.model.set("query", clamp(query ?? this.query, 0, this.T_q - 1));
     this.model.set("key", clamp(key ?? this.key, 0, this.T_k - 1));
     this.set("locked", locked ?? this.locked);
   }
 
-  // A cell that was clicked: it is chosen and locked, or unlocked if it was the locked one.
-  click({ index, query, key }) {
+  // A cell that was clicked: it is chosen and locked, or unlocked if it was the locked one. side: whose bars to show then.
+  click({ index, query, key, side }) {
     const same = this.locked && query === this.query && key === this.key && index.join() === this.index.join();
-    this.choose({ index, query, key, locked: !same });
+    this.choose({ index, query, key, side, locked: !same });
   }
 }

@@ -9,6 +9,16 @@ export const LINE = 14;                                      // from one line of
 export const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
 export const plural = (name, n) => (n === 1 ? name : name + "s");
 
+// Of a token that stands more than once, its position.
+export function placeOf(tokens, i, before = "") {
+  return tokens.indexOf(tokens[i]) === tokens.lastIndexOf(tokens[i]) ? "" : ` (${before}${i})`;
+}
+
+export const quoted = (tokens, i) => `“${tokens[i] ?? i}”${placeOf(tokens, i)}`;
+
+// A name that no other element of the page has: each explorer runs its own copy of this file, so that counting does not do.
+export const unique = (name) => `${name}-${Math.random().toString(36).slice(2)}`;
+
 // A function that draws once for several calls in a row.
 export function batched(draw) {
   let waiting = false;
@@ -17,6 +27,11 @@ export function batched(draw) {
     waiting = true;
     queueMicrotask(() => { waiting = false; draw(); });
   };
+}
+
+// Sets a text only where it is another one: a page is laid out again for each text that is set.
+export function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
 }
 
 export function element(tag, attributes = {}, ...children) {
@@ -75,6 +90,8 @@ export class ScrollBox {
     this.canvas = canvas;
     this.inner = element("div", { class: "inner" }, canvas);
     this.node = element("div", { class: "scroll" }, this.inner);
+    this.more = element("div", { class: "more", "aria-hidden": "true" });         // scroll bars are hidden on many machines
+    this.outer = element("div", { class: "scroll-box" }, this.node, this.more);
     this.node.addEventListener("scroll", draw);
   }
 
@@ -88,6 +105,10 @@ export class ScrollBox {
     });
     this.width = fullWidth > width || fullHeight > height ? node.clientWidth : width;
     this.height = fullWidth > width || fullHeight > height ? node.clientHeight : height;
+    const ways = [[this.x > 0, "←"], [this.y > 0, "↑"], [this.y + this.height < fullHeight - 1, "↓"], [this.x + this.width < fullWidth - 1, "→"]];
+    const arrows = ways.filter(([is]) => is).map(([, arrow]) => arrow);
+    write(this.more, ["more", ...arrows].join(" "));
+    this.more.hidden = arrows.length === 0;
     return paper(canvas, this.width, this.height);
   }
 

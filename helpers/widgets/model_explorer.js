@@ -3,6 +3,7 @@ import { element } from "./drawing.js";
 import { makeDetail } from "./model_detail.js";
 import { Diagram, foldedAtFirst } from "./model_diagram.js";
 import { Pass } from "./model_pass.js";
+import { makeTexts } from "./typed.js";
 
 // The slider through the rows of the logits, and the likeliest tokens of the chosen one.
 function makeAnswer(pass) {
@@ -32,29 +33,6 @@ function makeAnswer(pass) {
     });
   };
   return { node: element("div", { class: "answer" }, control, list), show };
-}
-
-// The boxes to type into, and why a text could not be read.
-function makeTexts(model) {
-  const form = element("div", { class: "texts" }), message = element("div", { role: "alert", class: "message" });
-  const boxes = Object.keys(model.get("texts")).map((name) => {
-    const box = element("input", { type: "text", "aria-label": name });
-    const send = () => {
-      if (box.value === model.get("texts")[name]) return;
-      model.set("texts", { ...model.get("texts"), [name]: box.value });
-      model.save_changes();
-    };
-    box.addEventListener("blur", send);
-    box.addEventListener("keydown", (event) => { if (event.key === "Enter") send(); event.stopPropagation(); });
-    form.append(element("label", {}, element("span", {}, name), box, element("span", { class: "hint" }, "press Enter")));
-    return [name, box];
-  });
-  form.append(message);
-  const show = () => {
-    for (const [name, box] of boxes) box.value = model.get("texts")[name];
-    message.textContent = model.get("message");
-  };
-  return { form, show };
 }
 
 // All but the text boxes, for the pass that the model has now; folded outlives it.
@@ -106,7 +84,7 @@ function render({ model, el }) {
   el.addEventListener("focusin", (event) => event.target.setAttribute("data-lm-suppress-shortcuts", "true"));
   el.classList.add("model-explorer");
   const texts = makeTexts(model), inner = element("div"), folded = foldedAtFirst(model.get("content").blocks);
-  el.replaceChildren(texts.form, inner);
+  el.replaceChildren(texts.node, inner);
   let stop = build(model, inner, folded);
   const again = () => {
     const focused = inner.contains(document.activeElement);            // on what is about to be replaced

@@ -1,5 +1,5 @@
 """`ModelExplorer`: a model as nested blocks, with the tensor that left each of them in one pass; needs no kernel."""
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import anywidget
 import numpy as np
@@ -11,12 +11,13 @@ from helpers.plots import Picture, beside
 from helpers.widgets.bundle import HERE, bundle
 from helpers.widgets.controls import describe
 from helpers.widgets.model_steps import Steps
+from helpers.widgets.typed import Typed
 
 MOST_MAPS = 13                                               # of a static picture, before the last one and the bars
 LEVELS, HIDDEN = 254, 255                                    # of 8 bits: the steps of a tensor's scale, and "hidden by the mask"
 
 
-class ModelExplorer(anywidget.AnyWidget):
+class ModelExplorer(Typed, anywidget.AnyWidget):
     """The blocks of a model, nested as its modules call each other, and the tensor that left each in one pass.
 
     model: a `Transformer`, `GPT`, `Classifier`, `Bert`, or another model of such layers. inputs: what it is
@@ -40,8 +41,6 @@ class ModelExplorer(anywidget.AnyWidget):
     step = traitlets.Unicode().tag(sync=True)           # the name of the opened one; "" for the whole model
     head = traitlets.Int(0).tag(sync=True)
     position = traitlets.Int(0).tag(sync=True)          # the row of the logits
-    texts = traitlets.Dict().tag(sync=True)             # of the boxes to type into
-    message = traitlets.Unicode().tag(sync=True)        # why what was typed could not be read
 
     def __init__(self, model: nn.Module, inputs: Sequence, tokens: Sequence | None = None,
                  vocab: Sequence | None = None, **position):
@@ -49,24 +48,10 @@ class ModelExplorer(anywidget.AnyWidget):
         self.show(type(model).__name__, Steps(model, inputs, tokens, vocab))
         self.move(**position)
 
-    @classmethod
-    def of_texts(cls, read: Callable[..., dict], **texts: str) -> "ModelExplorer":
-        """An explorer with a box for each of `texts`; read(**texts) returns its arguments, from `model` to `vocab`."""
-        explorer = cls(**read(**texts))
-        explorer.read, explorer.texts = read, texts
-        explorer.observe(explorer.run_on_texts, "texts")
-        return explorer
-
-    def run_on_texts(self, change) -> None:
-        """Show a pass on what was typed. If that cannot be read, say why, and keep the last one."""
-        try:
-            given = self.read(**self.texts)
-            found = Steps(*map(given.get, ("model", "inputs", "tokens", "vocab")))
-        except Exception as error:                      # a reader's own function may raise anything
-            self.message = str(error) or type(error).__name__
-        else:
-            self.message = ""
-            self.show(type(given["model"]).__name__, found)
+    def take(self, arguments: dict) -> None:
+        """Show a pass with other arguments, from `model` to `vocab`."""
+        found = Steps(*map(arguments.get, ("model", "inputs", "tokens", "vocab")))
+        self.show(type(arguments["model"]).__name__, found)
 
     def show(self, name: str, found: Steps) -> None:
         """Send the steps of a pass to the browser; the step that is open there stays open if this pass has it."""
@@ -134,7 +119,7 @@ class ModelExplorer(anywidget.AnyWidget):
         return f"ModelExplorer({describe(self.ranges)})"
 
     def _repr_mimebundle_(self, **kwargs):
-        return beside(super()._repr_mimebundle_(**kwargs), self.picture()._repr_mimebundle_(), repr(self))
+        return beside(super()._repr_mimebundle_(**kwargs), self.picture().as_still(), repr(self))
 
 
 def encoded(values: np.ndarray) -> tuple[np.ndarray, float, float]:

@@ -55,10 +55,16 @@ def encoded(values: np.ndarray) -> dict:
     return {"weights": levels.astype("<u2").tobytes(), "dtype": "uint16"}
 
 
-def pinned_of(shown: Shown) -> dict:
-    """A map as the trait `pinned`."""
-    _, *tokens, title = shown
-    return {"weights": shown.values.astype("<f4").tobytes(), "query_tokens": tokens[0], "key_tokens": tokens[1], "title": title}
+def pinned_of(shown: Shown, index: Sequence) -> dict:
+    """A map, and where it is, as the trait `pinned`."""
+    values, queries, keys, title = shown
+    return {"weights": values.astype("<f4").tobytes(), "query_tokens": queries, "key_tokens": keys, "title": title, "index": index}
+
+
+def next_of(index: Sequence, sizes: Sequence[int]) -> list:
+    """The next map along the last axis that has several; after the last one, and after summaries, the first."""
+    last = max((axis for axis, size in enumerate(sizes) if size > 1), default=None)
+    return [i if axis != last else 0 if i in WORDS else (i + 1) % sizes[axis] for axis, i in enumerate(index)]
 
 
 def shown_of(pinned: dict) -> Shown:

@@ -133,6 +133,62 @@ def test_the_bars_answer_to_pointer_and_keys(notebook):
     wait_for(readout, "query “d” → key “w”")
 
 
+def test_a_click_on_a_label_shows_the_bars_of_that_token(notebook):
+    part = notebook.cell(MAP)
+    canvas, bars, readout, tip = (part.locator(name) for name in ("canvas.map", ".aside canvas.bars", ".readout", ".tip"))
+    notebook.say("first.locked = False; first.move(layer=0, head=0, query=3, key=0)")
+    wait_for(readout, "query “d” → key “v”")
+    box = canvas.bounding_box()
+    key = {"x": box["width"] - 4 - 1.5 * 48, "y": box["height"] - 30}           # of the last key but one, in cells of 48 pixels
+    canvas.hover(position=key)
+    wait_for(tip, "click: which queries look at this key?")
+    canvas.click(position=key)
+    wait_for(readout, "query “d” → key “y”")
+    wait_until(lambda: "key “y” is looked at by" in bars.get_attribute("aria-label"), 5, lambda: bars.get_attribute("aria-label"))
+    notebook.press(bars, "ArrowUp")
+    wait_for(readout, "query “c” → key “y”")
+    canvas.click(position={"x": 25, "y": 22 + 1.5 * 48})
+    wait_for(readout, "query “b” → key “y”")
+    wait_until(lambda: "query “b” looks at" in bars.get_attribute("aria-label"), 5, lambda: bars.get_attribute("aria-label"))
+    part.get_by_role("radio", name="of the key").check()
+    wait_until(lambda: "key “y” is looked at by" in bars.get_attribute("aria-label"), 5, lambda: bars.get_attribute("aria-label"))
+    notebook.say("first.side, first.locked = 'query', False")
+
+
+def test_every_explorer_of_a_page_has_its_own_switch(notebook):
+    assert [notebook.cell(cell).locator("input[value=map]").is_checked() for cell in (MAP, TYPED_CELL, BIG, FAR)] == 4 * [True]
+
+
+def test_what_is_cropped_says_so(notebook):
+    part = notebook.cell(FAR)
+    show(part, "lines")
+    more, box = part.locator(".pictures .more"), part.locator(".pictures .scroll")
+    wait_for(more, "more ↓")
+    box.evaluate("node => { node.scrollTop = 200; }")
+    wait_for(more, "more ↑ ↓")
+    box.evaluate("node => { node.scrollTop = node.scrollHeight; }")
+    wait_until(lambda: more.inner_text() == "more ↑", 5, more.inner_text)
+    show(part, "map")
+    assert not part.locator(".pictures .more").is_visible()
+
+
+def test_a_token_that_stands_twice_has_its_position(notebook):
+    part = notebook.cell(BIG)
+    notebook.say("big.move(layer=0, head=0, query=10, key=2)")                  # the second "crane"
+    wait_for(part.locator(".readout"), "query “crane” (position 10) → key “tall”:")
+    assert part.get_by_role("slider", name="query").get_attribute("aria-valuetext") == "crane (10)"
+    assert "query “crane” (10) looks at" in part.locator(".aside canvas.bars").get_attribute("aria-label")
+    notebook.say("big.move(query=0, key=0)")
+    wait_for(part.locator(".readout"), "query “[CLS]”")
+
+
+def test_the_slider_of_the_heads_says_what_is_at_its_end(notebook):
+    part = notebook.cell(BIG)
+    assert part.get_by_text("0 to 11, then mean, rollout", exact=True).is_visible()
+    box, column = part.get_by_text("0 to 11, then mean, rollout").bounding_box(), part.locator(".controls").bounding_box()
+    assert box["x"] + box["width"] <= column["x"] + column["width"]
+
+
 def test_in_all_heads_the_pointer_leaves_the_head_alone(notebook):
     part = notebook.cell(MAP)
     readout, tip, canvas = (part.locator(name) for name in (".readout", ".tip", "canvas.map"))
@@ -240,10 +296,12 @@ def test_compare_keeps_a_map_beside_those_of_the_slider_and_of_another_text(note
     wait_for(readout, "layer 0, head 0 (first)")
     part.get_by_label("compare").check()
     wait_until(lambda: maps.count() == 2, 5, lambda: f"{maps.count()} maps")
+    wait_for(readout, "layer 0, head 1")
     kept = notebook.fingerprint(maps.nth(0))
     moving = notebook.fingerprint(maps.nth(1))
-    notebook.press(part.get_by_role("slider", name="head"), "ArrowRight")
-    wait_for(readout, "layer 0, head 1")
+    second = part.get_by_role("group", name="second map")
+    notebook.press(second.get_by_role("slider", name="head"), "ArrowRight")
+    wait_for(readout, "layer 0, head 2")
     notebook.wait_change(maps.nth(1), moving)
     box.fill("seven eight nine ten")
     box.press("Enter")
@@ -254,7 +312,11 @@ def test_compare_keeps_a_map_beside_those_of_the_slider_and_of_another_text(note
         assert part.locator(f".pictures canvas.{view}").count() == 2
     show(part, "map")
     assert notebook.say("print(explorer.pinned['title'])") == "layer 0, head 0 (first)"
+    notebook.press(part.get_by_role("group", name="first map").get_by_role("slider", name="head"), "ArrowRight")
+    wait_until(lambda: notebook.say("print(explorer.pinned['title'])") == "layer 0, head 1", 5, lambda: "the first map stays")
+    assert "layer 0, head 2" in readout.inner_text() and notebook.fingerprint(maps.nth(0)) != kept
     part.get_by_label("compare").uncheck()
+    assert part.get_by_role("slider", name="head").count() == 1
     wait_until(lambda: maps.count() == 1, 5, lambda: f"{maps.count()} maps")
 
 

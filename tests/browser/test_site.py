@@ -20,6 +20,11 @@ from helpers.widgets import AttentionExplorer
 def read(text):
     return {"weights": torch.eye(2), "query_tokens": text.split(), "key_tokens": text.split()}
 AttentionExplorer.of_texts(read, text="one two")"""
+COMPARED = """import torch
+from helpers.widgets import AttentionExplorer
+q = torch.randn(2, 3, 2, 4, generator=torch.Generator().manual_seed(0))
+weights = (q @ q.mT / 2).softmax(-1)
+AttentionExplorer(weights, ["one", "two"], ["one", "two"], effect=weights - 0.5, vectors=(q, q))"""
 OPENED = """import torch
 from helpers.transformer import GPT
 from helpers.widgets import ModelExplorer
@@ -183,6 +188,29 @@ def test_what_needs_a_kernel_says_so(made):
     assert page.get_by_text("The text can be changed in the notebook").is_visible()
     page.locator(".explorer input[type=range]").press("End")
     wait_until(lambda: readout.inner_text() == "query “two” → key “one”: 0.0000", 5, readout.inner_text)
+
+
+def test_a_link_holds_what_is_compared_and_the_switches(made):
+    page = made(COMPARED, "AttentionExplorer")
+    explorer = page.locator(".explorer")
+
+    def state():
+        choosers = [explorer.get_by_role("group", name=f"{which} map").locator("input") for which in ("first", "second")]
+        places = [sliders.evaluate_all("nodes => nodes.map((node) => node.value)") for sliders in choosers]
+        pictures = explorer.locator("canvas.map").evaluate_all(f"nodes => nodes.map({FINGERPRINT})")
+        return explorer.locator(".readout").inner_text(), places, explorer.locator(".steps").inner_text(), pictures
+    explorer.get_by_label("compare").check()                            # keeps weights
+    explorer.get_by_role("group", name="first map").get_by_role("slider", name="layer").press("End")
+    explorer.get_by_role("radio", name="effect").check(force=True)      # beside effects
+    explorer.get_by_role("button", name="neuron view").press("Enter")
+    explorer.get_by_role("radio", name="of the key").check(force=True)
+    page.wait_for_timeout(500)
+    before = state()
+    assert before[1] == [["1", "0"], ["0", "1"]] and "effect" in before[0] and len(set(before[3])) == 2
+    page.reload()
+    wait_until(lambda: explorer.locator(".steps").count(), 5, explorer.inner_text)
+    assert state() == before
+    assert "is looked at by" in explorer.locator(".aside canvas.bars").get_attribute("aria-label")
 
 
 def test_a_model_opens_without_a_kernel(made):

@@ -36,7 +36,10 @@ exact"""
 
 @pytest.fixture(scope="module")
 def notebook(running):
-    return running("touch", CELL, SCORES)
+    notebook = running("touch", CELL, SCORES)
+    # A phone has no room for the list of files.
+    notebook.page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
+    return notebook
 
 
 @pytest.fixture
@@ -110,6 +113,42 @@ def test_an_error_is_shown_and_the_last_good_state_stays(notebook, part):
     notebook.press(canvas, "o")
     wait_for(part.locator(".changes"), "2. off")
     assert not part.locator(".touch .message").inner_text()
+
+
+def test_the_same_change_is_made_once(notebook, part):
+    canvas = part.locator("canvas.map")
+    notebook.press(canvas, "c")
+    wait_for(part.locator(".changes"), "1. cut: head 0, query “x” → key “a”")
+    wait_until(lambda: button(part, "cut").get_attribute("aria-disabled") == "true", 5, lambda: "the same cut can be made again")
+    notebook.press(canvas, "c")
+    notebook.press(canvas, "f")
+    wait_for(part.locator(".changes"), "2. force: head 0, query “x” → key “a”")
+    assert part.locator(".changes li").count() == 2
+    notebook.press(canvas, "ArrowRight")
+    wait_until(lambda: button(part, "cut").get_attribute("aria-disabled") == "false", 5, lambda: "another cell cannot be cut")
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (390, 844)])
+def test_four_changes_are_seen_at_once_and_nothing_jumps(notebook, part, size):
+    before = notebook.page.viewport_size
+    notebook.page.set_viewport_size(dict(zip(("width", "height"), size)))
+    try:
+        notebook.page.wait_for_timeout(500)
+        parts = part.locator(".pictures, .touch > *, .buttons button, .aside, .readout, .foot")
+        places = "nodes => nodes.map((node) => Object.values(node.getBoundingClientRect().toJSON()).map(Math.round).join())"
+        explorer, canvas = part.locator(".attention-explorer"), part.locator("canvas.map")
+        first = parts.evaluate_all(places)
+        canvas.focus()
+        for number, keys in enumerate((["Enter", "c"], ["f"], ["o"], ["ArrowRight", "c"]), 1):
+            for key in keys:
+                canvas.press(key)
+            wait_for(part.locator(".changes"), f"{number}. ")
+            assert parts.evaluate_all(places) == first, keys
+        changes = part.locator(".changes")
+        assert changes.locator("li").count() == 4 and changes.evaluate("node => node.scrollHeight <= node.clientHeight")
+        assert explorer.evaluate("node => node.scrollWidth <= node.clientWidth + 1")
+    finally:
+        notebook.page.set_viewport_size(before)
 
 
 def test_a_slow_model_is_asked_once(notebook, part):

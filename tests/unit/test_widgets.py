@@ -99,6 +99,18 @@ def test_many_weights_are_sent_in_sixteen_bits(monkeypatch):
     assert (levels / 65534 - WEIGHTS)[..., mask].abs().max() <= 8e-6
 
 
+@pytest.mark.parametrize("shape, start, following", [
+    ((2, 3, 4, 5), [1, 0], [1, 1]), ((2, 3, 4, 5), [1, 2], [1, 0]), ((2, 3, 4, 5), [1, "mean"], [1, 0]),
+    ((2, 1, 4, 5), [0, 0], [1, 0]), ((1, 1, 4, 5), [0, 0], [0, 0]), ((4, 5), [], [])])
+def test_a_comparison_starts_beside_the_next_head(shape, start, following):
+    assert views.next_of(start, shape[:-2]) == following
+    if start:
+        explorer = AttentionExplorer(torch.ones(shape), layer=start[0], head=start[1])
+        if "compare" in explorer.ranges:
+            explorer.move(compare=True)
+            assert explorer.pinned["index"] == start and explorer.index == following
+
+
 def test_compare_keeps_a_map_beside_the_others(explorer):
     explorer.move(layer=1, head=2, compare=True)
     kept = pixels(explorer.picture())
@@ -115,7 +127,7 @@ def test_compare_keeps_a_map_beside_the_others(explorer):
 def test_every_view_follows_the_controls(view, compare):
     explorer = AttentionExplorer(WEIGHTS, view=view, compare=compare)
     seen = [pixels(explorer.picture())]
-    for position in ({"head": 1}, {"query": 2}, {"layer": 1}, {"head": "mean"}):
+    for position in ({"head": 2}, {"query": 2}, {"layer": 1}, {"head": "mean"}):
         explorer.move(**position)
         seen.append(pixels(explorer.picture()))
     assert len(set(seen)) == len(seen)
@@ -458,6 +470,16 @@ def test_a_page_without_a_kernel_sees_a_picture(name, request):
     assert image.format == "PNG" and len(set(image.convert("L").tobytes())) > 10
     assert len(metadata["image/png"]["alt"]) > 5 and "application/vnd.jupyter.widget-view+json" in data
     assert data["text/plain"] == again["text/plain"] == repr(widget) and len(repr(widget)) < 120
+
+
+def test_the_picture_of_an_explorer_says_that_its_cell_is_to_be_run(explorer):
+    (data, metadata), (plain, of_plain) = explorer._repr_mimebundle_(), explorer.picture()._repr_mimebundle_()
+    assert data["image/png"] != plain["image/png"] and metadata["image/png"] == of_plain["image/png"]
+    said = []
+    picture = explorer.picture()
+    picture.supxlabel = lambda text, **style: said.append(text)
+    picture.as_still()
+    assert said == ["A still picture. Run this cell to touch it."]
 
 
 @pytest.mark.parametrize("make, text", [

@@ -13,24 +13,37 @@ function modelOf(state, save_changes) {
   };
 }
 
-const IN_ADDRESS = ["index", "query", "key", "view", "grid", "locked"];
+// What an address can hold of an explorer's state, and how each value is read; undefined for what this explorer does not have.
+function readersOf({ axes, shape, summaries, effects, q_vectors }) {
+  const [T_q, T_k] = shape.slice(-2), oneOf = (...values) => (text) => values.find((value) => String(value) === text);
+  const below = (n) => oneOf(...Array(n).keys()), flag = oneOf(false, true);
+  const stops = (axis) => [...Array(shape[axis]).keys(), ...(axes[axis] === "head" ? summaries : [])];
+  const place = (text) => {
+    const index = text.split(".").filter(Boolean).map((part, axis) => oneOf(...stops(axis))(part));
+    return index.length === axes.length && !index.includes(undefined) ? index : undefined;
+  };
+  const effect = effects.byteLength ? flag : oneOf(false), neuron = q_vectors.byteLength ? flag : oneOf(false);
+  return { index: place, query: below(T_q), key: below(T_k), view: oneOf("map", "lines", "bars"), side: oneOf("query", "key"),
+    grid: flag, locked: flag, effect, neuron, compare: place, compare_effect: effect };
+}
 
-// The state of the n-th explorer as the page's address: #explorer=1&index=2.mean&query=3&...
+// The state of the n-th explorer as the page's address: #explorer=1&index=2.mean&query=3&...; compare: where the other map is.
 function addressOf(n, state) {
-  const values = IN_ADDRESS.map((name) => [name, name === "index" ? state.index.join(".") : String(state[name])]);
-  return `#${new URLSearchParams([["explorer", n], ...values])}`;
+  const { index, vmin } = state.pinned, values = index ? { ...state, compare: index, compare_effect: vmin < 0 } : state;
+  const names = Object.keys(readersOf(state)).filter((name) => name in values);
+  const text = (value) => (Array.isArray(value) ? value.join(".") : String(value));
+  return `#${new URLSearchParams([["explorer", n], ...names.map((name) => [name, text(values[name])])])}`;
 }
 
 // What such an address says of the n-th explorer, if it is about that one and fits it.
-function fromAddress(n, { axes, shape, summaries }) {
-  const said = new URLSearchParams(window.location.hash.slice(1)), number = (text) => (/^\d+$/.test(text) ? Number(text) : text);
+function fromAddress(n, state) {
+  const said = new URLSearchParams(window.location.hash.slice(1));
   if (said.get("explorer") !== String(n)) return null;
-  const index = (said.get("index") || "").split(".").filter(Boolean).map(number);
-  const [query, key] = [number(said.get("query")), number(said.get("key"))], [T_q, T_k] = shape.slice(-2);
-  const fits = index.length === axes.length && query < T_q && key < T_k && ["map", "lines", "bars"].includes(said.get("view"))
-    && index.every((i, axis) => i < shape[axis] || (axes[axis] === "head" && summaries.includes(i)));
-  const isSaid = (name) => said.get(name) === "true";
-  return fits ? { index, query, key, view: said.get("view"), grid: isSaid("grid"), locked: isSaid("locked") } : null;
+  const readers = Object.entries(readersOf(state)).filter(([name]) => said.has(name));
+  const found = Object.fromEntries(readers.map(([name, read]) => [name, read(said.get(name))]));
+  const { compare, compare_effect: effect, ...values } = found;
+  if (Object.values(found).includes(undefined)) return null;
+  return { ...values, pinned: compare ? { index: compare, effect } : {} };
 }
 
 // Bytes as the site writes them.
