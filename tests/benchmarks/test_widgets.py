@@ -127,7 +127,7 @@ def test_a_large_explorer_starts(notebook, report):
     (5, "lab with two panels, only what moves redrawn", 150), (6, "lab with two panels, all redrawn", 600)], ids=["part", "all"])
 def test_explore(notebook, report, cell, what, limit):
     part = notebook.cell(cell)
-    handle, image = part.locator(".noUi-handle"), part.locator("img")
+    handle, image = part.locator(".noUi-handle"), part.locator("canvas")
     times = []
     for _ in range(30):
         image.evaluate(WATCH_LAB)
@@ -139,7 +139,7 @@ def test_explore(notebook, report, cell, what, limit):
 
 def test_dragging_leaves_no_queue(notebook, report):
     part = notebook.cell(5)
-    handle, image = part.locator(".noUi-handle"), part.locator("img")
+    handle, image = part.locator(".noUi-handle"), part.locator("canvas")
     times = []
     for goal in (0.9, 0.1, 0.8, 0.2):
         notebook.drag_slider(handle, goal, steps=50, pause_ms=5)

@@ -264,18 +264,18 @@ def test_kinds_of_controls(control, kind, ranges):
 
 @pytest.mark.parametrize("position", [{"power": 3}, {"color": "blue"}, {"dashed": True}, {"title": "another"}])
 def test_every_move_redraws_the_lab(lab, position):
-    before = lab.image.png
+    before = lab.image.pixels
     lab.move(**position)
-    assert lab.values.items() >= position.items() and lab.image.png != before
+    assert lab.values.items() >= position.items() and lab.image.pixels != before
 
 
 def test_lab_shows_the_message_of_an_error_and_keeps_the_last_picture(lab):
-    before = lab.image.png, lab.image.alt
+    before = lab.image.pixels, lab.image.alt
     lab.move(power=0)
-    assert (lab.image.png, lab.image.alt) == before
+    assert (lab.image.pixels, lab.image.alt) == before
     assert "power=0: a curve needs &lt;some&gt; power" in lab.message.value and lab.message.layout.display != "none"
     lab.move(power=1)
-    assert lab.message.layout.display == "none" and (lab.image.png, lab.image.alt) != before
+    assert lab.message.layout.display == "none" and (lab.image.pixels, lab.image.alt) != before
 
 
 def test_moving_artists_are_redrawn():
@@ -291,7 +291,7 @@ def test_moving_artists_are_redrawn():
     pictures = []
     for x in (0.2, 0.8, 0.2):
         lab.move(x=x)
-        pictures.append(lab.image.png)
+        pictures.append(lab.image.pixels)
     assert pictures[0] == pictures[2] != pictures[1]
 
 
@@ -341,12 +341,12 @@ def test_explore_refuses_a_range_that_follows_nothing(span, message):
 
 
 def test_reset_sets_every_control_back_and_draws_once(following):
-    before, seen = following.image.png, []
+    before, seen = following.image.pixels, []
     following.move(text="one two three four", gap=4)
-    following.image.observe(lambda change: seen.append(1), "png")
+    following.image.observe(lambda change: seen.append(1), "alt")
     following.reset.click()
     assert following.values == {"text": "one two three", "gap": 1}
-    assert following.image.png == before and len(seen) == 1
+    assert following.image.pixels == before and len(seen) == 1
 
 
 def test_labels_stand_above_the_controls_and_must_name_one():
@@ -399,7 +399,7 @@ def test_an_old_lab_does_not_draw_into_the_picture_of_the_new_one():
     rerun = Rerun()
     rerun.make()
     old = rerun.lab()
-    expected = old.image.png
+    expected = old.image.pixels
     rerun.make()
     late = threading.Thread(target=lambda: old.move(x=0.9))
 
@@ -410,8 +410,8 @@ def test_an_old_lab_does_not_draw_into_the_picture_of_the_new_one():
     rerun.drawn = in_the_midst
     new = rerun.lab()
     late.join()
-    assert new.image.png == expected and new.values == {"x": 0.5}
-    assert "run this cell again" in old.message.value and old.image.png == expected
+    assert new.image.pixels == expected and new.values == {"x": 0.5}
+    assert "run this cell again" in old.message.value and old.image.pixels == expected
 
 
 def test_no_move_is_lost_while_another_one_is_drawn():
