@@ -3,8 +3,10 @@ import base64
 import io
 import re
 import threading
+import zlib
 
 import ipywidgets
+import numpy as np
 import pytest
 import torch
 from nbclient import NotebookClient
@@ -295,6 +297,41 @@ def test_moving_artists_are_redrawn():
     assert pictures[0] == pictures[2] != pictures[1]
 
 
+@pytest.mark.parametrize("moves", [True, False])
+def test_a_lab_draws_the_pixels_that_the_screen_shows(moves):
+    first, ax = plots.panels(3, 2, alt="a dot")
+    dot, = ax.plot([0.5], [0.5], "o")
+    ax.set(xlim=(0, 1))
+
+    def draw(x):
+        if moves:
+            dot.set_xdata([x])
+            return first
+        picture, ax = plots.panels(3, 2, alt="a dot")
+        ax.plot([x], [0.5], "o")
+        ax.set(xlim=(0, 1))
+        return picture
+
+    lab = explore(draw, moving=[dot] * moves, x=(0.0, 1.0, 0.1, 0.5))
+    assert lab.image.size == [432, 288]                                 # 144 in an inch, where nothing is known of the screen
+    for ratio, size in ((1.0, [288, 192]), (1.25, [360, 240]), (3.0, [432, 288]), (0.5, [288, 192])):
+        lab.image.ratio = ratio
+        before = lab.image.pixels
+        lab.move(x=0.9)
+        drawn = np.frombuffer(zlib.decompress(lab.image.pixels), np.uint8).reshape(*lab.image.size[::-1], 4).astype(int)
+        assert lab.image.size == size and lab.image.width == 288 and lab.image.pixels != before
+        blue = np.argwhere(drawn[:, :, 2] > drawn[:, :, 0] + 50).mean(0) / drawn.shape[:2]
+        lab.move(x=0.5)
+        assert blue[1] > 0.8 and lab.image.pixels == before             # the dot is at the right, and nothing of it is left
+
+
+def test_the_range_of_a_slider_is_its_title(following):
+    assert following.controls["gap"].tooltip == "1 to 3"
+    following.controls["text"].value = "one two three four five"
+    assert following.controls["gap"].tooltip == "1 to 5"
+    assert explore(lambda x: curve(), x=(0.05, 3.0, 0.05)).controls["x"].tooltip == "0.05 to 3 by 0.05"
+
+
 def words(text):
     if not text.split():
         raise ValueError("type a word")
@@ -472,14 +509,15 @@ def test_a_page_without_a_kernel_sees_a_picture(name, request):
     assert data["text/plain"] == again["text/plain"] == repr(widget) and len(repr(widget)) < 120
 
 
-def test_the_picture_of_an_explorer_says_that_its_cell_is_to_be_run(explorer):
-    (data, metadata), (plain, of_plain) = explorer._repr_mimebundle_(), explorer.picture()._repr_mimebundle_()
-    assert data["image/png"] != plain["image/png"] and metadata["image/png"] == of_plain["image/png"]
-    said = []
-    picture = explorer.picture()
-    picture.supxlabel = lambda text, **style: said.append(text)
-    picture.as_still()
-    assert said == ["A still picture. Run this cell to touch it."]
+@pytest.mark.parametrize("name", ["explorer", "lab"])
+def test_the_saved_picture_says_that_the_cell_is_to_be_run(name, request):
+    widget = request.getfixturevalue(name)
+    picture = widget.current if name == "lab" else widget.picture()
+    (noted, sizes), (plain, plain_sizes) = widget._repr_mimebundle_(), picture._repr_mimebundle_()
+    noted, plain = (Image.open(io.BytesIO(base64.b64decode(data["image/png"]))).convert("L") for data in (noted, plain))
+    below = np.asarray(noted)[plain.height:]
+    assert noted.width == plain.width and 20 < len(below) < 60 and below.min() < 50
+    assert sizes["image/png"]["height"] == plain_sizes["image/png"]["height"] + 29 and "Run this cell" in plots.STILL
 
 
 @pytest.mark.parametrize("make, text", [
