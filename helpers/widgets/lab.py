@@ -136,7 +136,7 @@ class Lab(ipywidgets.Box):
         """Draw as many pixels as the screen shows: fewer are drawn, sent and shown faster."""
         with ONE_AT_A_TIME:
             self.dpi = min(CSS_PIXELS_PER_INCH * max(1, self.image.ratio), DOTS_PER_INCH)
-            self.show(self.laid_out(self.current))
+            self.redraw()
 
     def laid_out(self, picture: Picture) -> Picture:
         """A picture that draw returned, its axes where those of the first one are."""

@@ -451,6 +451,20 @@ def test_an_old_lab_does_not_draw_into_the_picture_of_the_new_one():
     assert "run this cell again" in old.message.value and old.image.pixels == expected
 
 
+def test_what_an_old_lab_moved_is_not_sent_when_the_new_one_is_sharpened():
+    """The screen tells its pixels after the new lab's first picture, and a late move of the old one may come between."""
+    rerun = Rerun()
+    rerun.make()
+    old = rerun.lab()
+    old.image.ratio = 1.0
+    expected = old.image.pixels
+    rerun.make()
+    new = rerun.lab()
+    old.move(x=0.9)
+    new.image.ratio = 1.0
+    assert new.image.pixels == expected
+
+
 def test_no_move_is_lost_while_another_one_is_drawn():
     started, go = threading.Event(), threading.Event()
 
