@@ -106,6 +106,5 @@ def accepts(control: ipywidgets.Widget, value: Any) -> bool:
 
 def describe(ranges: dict[str, Sequence]) -> str:
     """The controls and their values in short: `head=0..7, grid=False|True`."""
-    def short(values):
-        return f"{values[0]}..{values[-1]}" if len(values) > 3 else "|".join(map(str, values))
-    return ", ".join(f"{name}={short(values)}" for name, values in ranges.items())
+    short = {name: f"{of[0]}..{of[-1]}" if len(of) > 3 else "|".join(map(str, of)) for name, of in ranges.items()}
+    return ", ".join(f"{name}={values}" for name, values in short.items())
