@@ -8,7 +8,6 @@ import functools
 import io
 import math
 import re
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -44,6 +43,7 @@ MOST_TICKS = 20
 MOST_STROKES = 40_000
 BOXES = re.compile("last ?resort|fallback|tofu|notdef", re.IGNORECASE)       # fonts that draw boxes for characters
 DOTS_PER_INCH, CSS_PIXELS_PER_INCH = 144, 96
+STILL, STILL_INCHES = "A still picture. Run this cell to touch it.", 0.3
 Values = torch.Tensor | ArrayLike
 
 
@@ -64,33 +64,31 @@ class Picture(Figure):
 
     def as_still(self) -> tuple[dict, dict]:
         """What stands for a widget until its cell is run; a line below says so."""
-        self.supxlabel("A still picture. Run this cell to touch it.", fontsize=9, color="#595959")
-        return self._repr_mimebundle_()
+        self.canvas.draw()
+        return self.as_shown(STILL)
 
-    def as_shown(self, small: bool = True) -> tuple[dict, dict]:
-        """The pixels that the canvas holds now, as a notebook's output with `alt`. small: see `png`."""
-        width, height = self.get_size_inches() * CSS_PIXELS_PER_INCH
-        encoded = base64.b64encode(png(self.canvas, small)).decode()
-        return ({"image/png": encoded, "text/plain": f"Picture: {self.alt}"},
-                {"image/png": {"alt": self.alt, "width": round(width), "height": round(height)}})
+    def as_shown(self, note: str = "", small: bool = True) -> tuple[dict, dict]:
+        """What the canvas holds now, above a note, as a notebook's output with `alt`; small: encoded to be saved, not quickly."""
+        pixels, buffer = np.asarray(self.canvas.buffer_rgba()), io.BytesIO()
+        if note:
+            below = Picture(self.get_figwidth(), STILL_INCHES)
+            below.set_dpi(self.dpi)
+            below.text(0.5, 0.5, note, ha="center", va="center", fontsize=9, color="#595959")
+            below.canvas.draw()
+            pixels = np.concatenate([pixels, below.canvas.buffer_rgba()])
+        image = Image.fromarray(pixels).convert("RGB")
+        if small:
+            image = image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        image.save(buffer, "png", optimize=small, compress_level=1)
+        width, height = (round(size / self.dpi * CSS_PIXELS_PER_INCH) for size in image.size)
+        return ({"image/png": base64.b64encode(buffer.getvalue()).decode(), "text/plain": f"Picture: {self.alt}"},
+                {"image/png": {"alt": self.alt, "width": width, "height": height}})
 
 
-def panels(width: float, height: float, rows: int = 1, columns: int = 1, alt: str = "",
-           **options) -> tuple[Picture, Axes]:
+def panels(width: float, height: float, rows: int = 1, columns: int = 1, alt: str = "", **options) -> tuple[Picture, Axes]:
     """An empty picture, its sizes in inches, and its axes: one, or an array of rows x columns."""
     picture = Picture(width, height, alt)
     return picture, picture.subplots(rows, columns, **options)
-
-
-def png(canvas: FigureCanvasAgg, small: bool = False) -> bytes:
-    """The pixels of an Agg canvas as PNG: encoded quickly, or small enough to be saved in a notebook."""
-    pixels, buffer = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB"), io.BytesIO()
-    if small:
-        pixels = pixels.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-        pixels.save(buffer, "png", optimize=True)
-    else:
-        pixels.save(buffer, "png", compress_level=1, compress_type=zlib.Z_FIXED)
-    return buffer.getvalue()
 
 
 def beside(live: tuple | dict, still: tuple, text: str) -> tuple[dict, dict]:
@@ -276,8 +274,7 @@ def tensors(maps: Mapping[str, Values], bars: Mapping[str, float], question: str
 
 def draw_map(ax: Axes, weights: Values, query_tokens: Sequence | None = None,
              key_tokens: Sequence | None = None, mask: Values | None = None, vmax: float = 1.0,
-             signed: bool = False, numbers: bool = True,
-             names: tuple[str, str] = ("queries", "keys")) -> AxesImage:
+             signed: bool = False, numbers: bool = True, names: tuple[str, str] = ("queries", "keys")) -> AxesImage:
     """Draw one map, with its numbers in the cells if it is small; return the image. See `heatmaps`."""
     values, hidden = visible(weights, mask)
     image = ax.imshow(np.ma.array(values, mask=hidden), cmap=SIGNED if signed else WEIGHTS,
@@ -424,7 +421,7 @@ def label_axis(axis, tokens: Sequence | None, size: int, title: str) -> None:
         most = MOST_TICKS if max(map(len, map(str, tokens)), default=0) > 1 else 2 * MOST_TICKS
     ticks = range(0, size, -(-size // most))
     labels = [str(tokens[i]) for i in ticks]
-    room = axis.axes.get_window_extent().width / size * 72 / DOTS_PER_INCH      # for one column, in points
+    room = axis.axes.get_window_extent().width / size * 72 / axis.get_figure().dpi          # for one column, in points
     crowded = axis.axis_name == "x" and not isinstance(tokens, range) and max(map(len, labels)) > room / 7.5
     axis.set_ticks(ticks, labels, fontsize=9, rotation=90 if crowded else 0, parse_math=False)
     axis.set_label_text(title, color={"queries": QUERY, "keys": KEY}.get(title, "black"), weight="bold")

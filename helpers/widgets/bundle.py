@@ -7,7 +7,7 @@ IMPORT = re.compile(r'^import [^;]*? from "\./(.+?)";\n', flags=re.M)
 
 
 def bundle(name: str) -> str:
-    """The file of this folder below all that it imports, each file once, without `import` and `export`.
+    """The file of this folder below all that it imports, each file once, without `import`, `export` and comments.
 
     The files share one scope then, so no two of them may define the same name.
     """
@@ -18,7 +18,7 @@ def bundle(name: str) -> str:
         for needed in IMPORT.findall(text):
             if needed not in texts:
                 add(needed)
-        texts[file] = re.sub(r"^export (?!default)", "", IMPORT.sub("", text), flags=re.M)
+        texts[file] = re.sub(r"^export (?!default)|^ *//.*\n", "", IMPORT.sub("", text), flags=re.M)
 
     add(name)
     return "\n".join(texts.values())

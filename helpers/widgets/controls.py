@@ -31,9 +31,9 @@ def as_control(name: str, value: Any, label: str | None = None) -> ipywidgets.Wi
         if low == high:
             raise ValueError(f"{name}={value}: a slider needs low < high, a step above 0, a start in between")
         if all(isinstance(number, int) for number in span):
-            return ipywidgets.IntSlider(start, min=low, max=high, step=step, **text)
+            return with_range(ipywidgets.IntSlider(start, min=low, max=high, step=step, **text))
         decimals = next((d for d in range(1, MOST_DECIMALS) if all(abs(round(n, d) - n) < 1e-9 for n in span)), MOST_DECIMALS)
-        return ipywidgets.FloatSlider(start, min=low, max=high, step=step, readout_format=f".{decimals}f", **text)
+        return with_range(ipywidgets.FloatSlider(start, min=low, max=high, step=step, readout_format=f".{decimals}f", **text))
     raise TypeError(f"{name}={value!r}: a control is (low, high), (low, high, step), "
                     "(low, high, step, start), a list, True or False, text, a widget, or a function "
                     "of other controls that returns the ends of a slider")
@@ -66,7 +66,7 @@ def make_controls(values: Mapping[str, Any], labels: Mapping[str, str]) -> tuple
                              "controls of this lab, the followed one first")
         low, high, step, start = limits(name, ends(span, controls))
         controls[name] = as_control(name, (low, max(high, low + step), step, start), labels.get(name))
-        controls[name].max = high
+        refit(controls[name], low, high)
     return controls, follow
 
 
@@ -75,11 +75,18 @@ def ends(span: Callable, controls: Mapping[str, ipywidgets.Widget]) -> tuple:
     return span(**{name: controls[name].value for name in inspect.signature(span).parameters})
 
 
+def with_range(slider: ipywidgets.Widget) -> ipywidgets.Widget:
+    """The slider with its ends, and its step if that is not 1, as its title, which stands beside its label."""
+    slider.tooltip = f"{slider.min:g} to {slider.max:g}" + (f" by {slider.step:g}" if slider.step != 1 else "")
+    return slider
+
+
 def refit(control: ipywidgets.Widget, low: float, high: float) -> None:
     """Give a slider other ends. Its value is kept, or becomes the nearer end."""
     with control.hold_trait_notifications():
         control.min, control.max = low, high
         control.value = min(max(control.value, low), high)
+    with_range(control)
 
 
 def allowed_values(control: ipywidgets.Widget) -> list:
@@ -99,6 +106,5 @@ def accepts(control: ipywidgets.Widget, value: Any) -> bool:
 
 def describe(ranges: dict[str, Sequence]) -> str:
     """The controls and their values in short: `head=0..7, grid=False|True`."""
-    def short(values):
-        return f"{values[0]}..{values[-1]}" if len(values) > 3 else "|".join(map(str, values))
-    return ", ".join(f"{name}={short(values)}" for name, values in ranges.items())
+    short = {name: f"{of[0]}..{of[-1]}" if len(of) > 3 else "|".join(map(str, of)) for name, of in ranges.items()}
+    return ", ".join(f"{name}={values}" for name, values in short.items())

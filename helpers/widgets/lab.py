@@ -1,18 +1,18 @@
 """`explore`: controls beside a picture, which is drawn anew whenever one of them moves."""
 import contextlib
 import html
-import pathlib
 import threading
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import anywidget
 import ipywidgets
 import traitlets
 
-from helpers.plots import CSS_PIXELS_PER_INCH, Picture, beside, png
+from helpers.plots import CSS_PIXELS_PER_INCH, DOTS_PER_INCH, STILL, Picture, beside
+from helpers.widgets.bundle import HERE, bundle
 from helpers.widgets.controls import accepts, allowed_values, describe, ends, limits, make_controls, refit
 
-HERE = pathlib.Path(__file__).parent
 LEGIBLE = 0.75              # of its size: a picture is not shown smaller
 # Widgets' messages arrive in a thread of their own. A lab that is being replaced could otherwise draw, through
 # the same global names, into the picture that the new one is about to show.
@@ -20,15 +20,17 @@ ONE_AT_A_TIME = threading.RLock()
 
 
 class LivePicture(anywidget.AnyWidget):
-    """A PNG with an alternative text, replaced without a flicker; ipywidgets' Image has neither."""
+    """Pixels with an alternative text, replaced without a flicker; ipywidgets' Image has neither."""
 
-    _esm = HERE / "live_picture.js"
+    _esm = bundle("live_picture.js")
     _css = HERE / "live_picture.css"
-    png = traitlets.Bytes().tag(sync=True)
+    pixels = traitlets.Bytes().tag(sync=True)           # red, green, blue, alpha; packed by zlib
+    size = traitlets.List().tag(sync=True)              # in pixels
     alt = traitlets.Unicode().tag(sync=True)
     width = traitlets.Int().tag(sync=True)              # in CSS pixels
     area = traitlets.List().tag(sync=True)              # where it can be dragged: left, top, right, bottom
     pointer = traitlets.List().tag(sync=True)           # where it is dragged to: x, y; fractions from the top left
+    ratio = traitlets.Float(0).tag(sync=True)           # of the screen's pixels to CSS pixels
 
 
 class Lab(ipywidgets.Box):
@@ -36,7 +38,7 @@ class Lab(ipywidgets.Box):
 
     def __init__(self, draw: Callable[..., Picture], controls: dict, moving: Sequence = (),
                  drag: tuple | None = None, labels: Mapping[str, str] | None = None):
-        self.draw, self.moving, self.drag, self.paused = draw, list(moving), drag, False
+        self.draw, self.moving, self.drag, self.paused, self.dpi = draw, list(moving), drag, False, DOTS_PER_INCH
         self.controls, self.following = make_controls(controls, labels or {})
         self.start = self.values
         self.image = LivePicture()
@@ -46,13 +48,13 @@ class Lab(ipywidgets.Box):
             self.keep_layout()
             self.show(self.current)
         self.image.observe(self.dragged, "pointer")
+        self.image.observe(self.sharpen, "ratio")
         for control in self.controls.values():
             control.observe(self.redraw, "value")
         self.reset = ipywidgets.Button(description="reset")
         self.reset.on_click(lambda button: self.move(**self.start))
-        left, right = ipywidgets.VBox([*self.controls.values(), self.reset]), ipywidgets.VBox([self.message, self.image])
-        left.add_class("lab-controls")
-        right.add_class("lab-picture")
+        left = ipywidgets.VBox([*self.controls.values(), self.reset]).add_class("lab-controls")
+        right = ipywidgets.VBox([self.message, self.image]).add_class("lab-picture")
         right.layout.flex = f"100 1 {round(LEGIBLE * self.image.width)}px"
         super().__init__([left, right])
         self.add_class("lab")
@@ -117,14 +119,24 @@ class Lab(ipywidgets.Box):
         self.current.canvas.draw()
         self.current.set_layout_engine("none")
         self.positions = [ax.get_position() for ax in self.current.axes]
-        if self.moving:
-            for artist in self.moving:
-                artist.set_animated(True)               # left out of the still background
-            self.current.canvas.draw()
-            self.still = self.current.canvas.copy_from_bbox(self.current.bbox)
+        for artist in self.moving:
+            artist.set_animated(True)                   # left out of the still background
+        self.keep_still()
         if self.drag:
             left, low, right, high = self.drag[0].get_position().extents
             self.image.area = [float(place) for place in (left, 1 - high, right, 1 - low)]
+
+    def keep_still(self) -> None:
+        """Keep the pixels of all that does not move."""
+        if self.moving:
+            self.current.canvas.draw()
+            self.still = self.current.canvas.copy_from_bbox(self.current.bbox)
+
+    def sharpen(self, change) -> None:
+        """Draw as many pixels as the screen shows: fewer are drawn, sent and shown faster."""
+        with ONE_AT_A_TIME:
+            self.dpi = min(CSS_PIXELS_PER_INCH * max(1, self.image.ratio), DOTS_PER_INCH)
+            self.redraw()
 
     def laid_out(self, picture: Picture) -> Picture:
         """A picture that draw returned, its axes where those of the first one are."""
@@ -135,6 +147,9 @@ class Lab(ipywidgets.Box):
             picture.set_layout_engine("none")
             for ax, position in zip(picture.axes, self.positions):
                 ax.set_position(position)
+        if picture.dpi != self.dpi:
+            picture.set_dpi(self.dpi)
+            self.keep_still()
         return picture
 
     def dragged(self, change) -> None:
@@ -159,14 +174,15 @@ class Lab(ipywidgets.Box):
         with self.image.hold_sync():                    # one message
             self.image.alt = picture.alt
             self.image.width = round(picture.get_figwidth() * CSS_PIXELS_PER_INCH)
-            self.image.png = png(canvas)
+            self.image.size = list(canvas.get_width_height(physical=True))
+            self.image.pixels = zlib.compress(canvas.buffer_rgba(), 1)
         self.current = picture
 
     def __repr__(self):
         return f"Lab({describe(self.ranges)})"
 
     def _repr_mimebundle_(self, **kwargs):
-        return beside(super()._repr_mimebundle_(**kwargs), self.current.as_shown(), repr(self))
+        return beside(super()._repr_mimebundle_(**kwargs), self.current.as_shown(STILL), repr(self))
 
 
 def explore(draw: Callable[..., Picture], *, moving: Sequence = (), drag: tuple | None = None,

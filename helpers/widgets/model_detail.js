@@ -218,6 +218,12 @@ function legendOf(pass, step) {
     element("span", { class: "note" }, `Kept to within ${errorOf(step)} (8 bits a number).${note}`));
 }
 
+// Scrolls to the line that ran; a long function has more lines than are seen at once.
+function revealLine(code) {
+  const pre = code.querySelector("pre"), mark = code.querySelector("mark");
+  if (mark) pre.scrollTop = mark.offsetTop - pre.clientHeight / 2;
+}
+
 // One step opened: its tensor, its formula, the line of code. back(name) returns to the model.
 export function makeDetail(pass, number, back, open) {
   const step = pass.content.steps[number], [heads] = pass.sizes(step), last = pass.content.steps.length - 1;
@@ -225,7 +231,7 @@ export function makeDetail(pass, number, back, open) {
     "aria-label": `${step.name}, ${shapeOf(step)}. Arrow keys move from number to number.` });
   const readout = element("div", { class: "readout", role: "status", "aria-live": "polite" });
   const picture = new TensorPicture(canvas, pass, number), choice = heads > 1 ? headChoice(pass, heads) : null;
-  const box = element("div", { class: "tensor-box" }, canvas);
+  const box = element("div", { class: "tensor-box" }, canvas), code = codeOf(pass, step);
   const neighbour = (text, to) => {
     const button = element("button", { type: "button", ...(to < 0 || to > last ? { disabled: "" } : {}) }, text);
     button.addEventListener("click", () => open(to));
@@ -234,9 +240,13 @@ export function makeDetail(pass, number, back, open) {
   const ends = element("div", { class: "ends" }, neighbour("← step before", number - 1), neighbour("step after →", number + 1));
   const node = element("div", { class: "detail" }, element("div", { class: "top" }, crumbs(pass, step, back), ends),
     element("h3", {}, element("code", {}, ...breakable(step.name)), element("span", { class: "shape" }, shapeOf(step))),
-    step.formula ? formulaOf(step.formula) : "", choice ? choice.box : "", box, readout, legendOf(pass, step), codeOf(pass, step));
+    step.formula ? formulaOf(step.formula) : "", element("div", { class: "views" },
+      element("div", { class: "numbers" }, choice ? choice.box : "", box, readout, legendOf(pass, step)), code));
+  let revealed = false;
   function draw() {
     if (!box.clientWidth) return;                       // not in the page yet
+    if (!revealed && code) revealLine(code);
+    revealed = true;
     choice?.show(picture.head);
     picture.draw(box.clientWidth);
     readout.textContent = picture.sentence();

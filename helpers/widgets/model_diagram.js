@@ -5,8 +5,8 @@ const THUMB = { width: 96, height: 40 };
 // A name without that of the block around it: "self_attn" inside of "encoder.layers[0]".
 export const within = (name, outer) => (outer && name.startsWith(`${outer}.`) ? name.slice(outer.length + 1) : name);
 
-// A name that may be broken after a dot or an underscore.
-export const breakable = (name) => name.split(/(?<=[._])/).flatMap((part) => [part, element("wbr")]);
+// A name that may be broken before a dot and after an underscore.
+export const breakable = (name) => name.split(/(?=\.)|(?<=_)/).flatMap((part) => [part, element("wbr")]);
 
 export const shapeOf = (step) => `[${step.axes.join(", ")}] = [${step.shape.join(", ")}]`;
 
@@ -91,7 +91,7 @@ export class Diagram {
     if (block.kind === "residual") return this.residual(block, outer);
     const body = element("div", { class: "inside" }), mark = element("span", { class: "mark", "aria-hidden": "true" });
     const button = element("button", { type: "button", class: "fold" }, mark,
-      element("span", { class: "name" }, within(block.name, outer)), element("span", { class: "class" }, block.class));
+      element("span", { class: "name" }, ...breakable(within(block.name, outer))), element("span", { class: "class" }, block.class));
     if (block.step >= 0) button.append(this.thumb(block.step));
     const section = element("section", { class: `group ${block.kind || block.name.split(".").at(-1)}`, "aria-label": block.name }, button, body);
     const show = () => {

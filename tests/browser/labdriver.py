@@ -57,6 +57,10 @@ FINGERPRINT = """(node) => {
   return ink ? (hash >>> 0).toString(16) : '';
 }"""
 
+# Every lab has drawn its picture anew with the pixels of this screen.
+SHARP = """() => [...document.querySelectorAll('.live-picture canvas')].every((canvas) =>
+  Math.abs(canvas.width - parseFloat(canvas.style.maxWidth) * Math.min(1.5, window.devicePixelRatio)) < 2)"""
+
 
 class Server:
     def __init__(self, url, token):
@@ -175,6 +179,7 @@ class Notebook:
         self.page.set_default_timeout(60_000)
         errors = self.page.locator(ERRORS)
         assert errors.count() == 0, "cell error or stderr: " + errors.first.inner_text()[:2000]
+        self.page.wait_for_function(SHARP)
 
     def save(self):
         self.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")

@@ -20,7 +20,7 @@ def labs_of(name):
 
 def moved(notebook, lab, *actions):
     """Do these one after the other; fails unless the picture changes, and stays in its place."""
-    picture = lab.locator("img").first
+    picture = lab.locator("canvas").first
     seen, places = {notebook.fingerprint(picture)}, set()
     for action in actions:
         action()
@@ -47,7 +47,7 @@ def touch_menu(notebook, lab, menu):
 
 def touch(notebook, lab):
     """Move each control of a lab, then take all back."""
-    picture = lab.locator("img").first
+    picture = lab.locator("canvas").first
     first = notebook.fingerprint(picture)
     for slider in lab.locator(SLIDER).all():
         touch_slider(notebook, lab, slider)

@@ -42,7 +42,7 @@ def raised(text, gap, width):
 explore(raised, moving=[bar], text="one two three", gap=count, width=(0.1, 3.0, 0.1, 1.0),
         labels={"width": "width of the kernel, in units of x"})"""
 SLIDERS = ".noUi-handle"
-EVERY_CONTROL = ", ".join(f".lab {part}" for part in (SLIDERS, "select", "input", "button", "[contenteditable=true]"))
+EVERY_CONTROL = ", ".join(f".lab {part}" for part in (SLIDERS, "select", "input", "button:not([hidden])", "[contenteditable=true]"))
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def notebook(running):
 @pytest.fixture
 def moved(notebook):
     """Does something to the first lab, and fails unless its picture becomes another."""
-    picture = notebook.cell(0).locator("img").first
+    picture = notebook.cell(0).locator("canvas").first
 
     def move(action):
         before = notebook.fingerprint(picture)
@@ -89,7 +89,7 @@ def test_a_checkbox_and_boxes_to_type_into(notebook, moved):
 
 def test_an_error_is_shown_and_goes_again(notebook, moved):
     cell = notebook.cell(0)
-    title, picture = cell.locator("input[type=text]"), cell.locator("img").first
+    title, picture = cell.locator("input[type=text]"), cell.locator("canvas").first
     before, place = notebook.fingerprint(picture), picture.bounding_box()
     title.fill("wrong")
     title.press("Enter")
@@ -104,7 +104,7 @@ def test_an_error_is_shown_and_goes_again(notebook, moved):
 
 def test_the_picture_can_be_dragged(notebook):
     cell = notebook.cell(1)
-    picture = cell.locator("img").first
+    picture = cell.locator("canvas").first
     picture.scroll_into_view_if_needed()
     before, box = notebook.fingerprint(picture), picture.bounding_box()
     x, y = box["x"] + 0.3 * box["width"], box["y"] + 0.2 * box["height"]
@@ -117,7 +117,7 @@ def test_the_picture_can_be_dragged(notebook):
 
 def test_a_click_beside_the_axes_sets_nothing(notebook):
     cell = notebook.cell(1)
-    picture, slider = cell.locator("img").first, cell.locator(SLIDERS).first
+    picture, slider = cell.locator("canvas").first, cell.locator(SLIDERS).first
     notebook.press(slider, "Home")
     wait_until(lambda: float(slider.get_attribute("aria-valuenow")) == -4, 20, lambda: "it did not move")
     box = picture.bounding_box()
@@ -139,7 +139,7 @@ def value_of(slider):
 
 def test_a_number_can_be_typed_and_reset_takes_it_back(notebook):
     cell = notebook.cell(2)
-    slider, picture = cell.locator(SLIDERS).nth(1), cell.locator("img").first
+    slider, picture = cell.locator(SLIDERS).nth(1), cell.locator("canvas").first
     first = notebook.fingerprint(picture)
     number = cell.get_by_role("textbox", name="width of the kernel, in units of x, as a number")
     write(notebook, number, "2.4")
@@ -164,6 +164,36 @@ def test_a_typed_number_counts_when_its_box_is_left(notebook):
     wait_until(lambda: value_of(slider) == 1 and number.inner_text() == "1.0", 10, number.inner_text)
 
 
+@pytest.mark.parametrize("typed, taken, said", [
+    ("0,5", 0.5, ""), ("2.", 2, ""), ("-1", 0.1, "“-1” lies outside 0.1 to 3 by 0.1: the nearest number is taken"),
+    ("half", 1, "“half”: a number is needed, 0.1 to 3 by 0.1"), ("−9", 0.1, "“−9” lies outside"), ("", 1, "“”: a number")])
+@pytest.mark.parametrize("key", ["Enter", "Tab"])
+def test_what_is_typed_is_understood_or_the_reason_is_said(notebook, typed, taken, said, key):
+    cell = notebook.cell(2)
+    slider, number = cell.locator(SLIDERS).nth(1), cell.get_by_role("textbox", name="width of the kernel")
+    place = cell.get_by_role("button", name="reset").bounding_box()
+    number.fill(typed)
+    number.press(key)
+    alert = cell.get_by_role("alert").filter(visible=True)
+    wait_until(lambda: value_of(slider) == taken and float(number.inner_text()) == taken, 10, lambda: f"{number.inner_text()}")
+    assert said in alert.inner_text() if said else not alert.count()
+    assert not findings(notebook.page, ".jp-OutputArea-output .jupyter-widgets")
+    assert cell.get_by_role("button", name="reset").bounding_box() == place
+    notebook.press(cell.get_by_role("button", name="reset"), "Enter")
+    wait_until(lambda: value_of(slider) == 1 and not alert.count(), 10, lambda: "it stays")
+
+
+def test_the_range_of_a_number_stands_beside_its_name(notebook):
+    def ranges():
+        labels = notebook.cell(2).locator(".widget-slider .widget-label")
+        return labels.evaluate_all("labels => labels.map((label) => getComputedStyle(label, '::after').content)")
+    wait_until(lambda: ranges() == ['"1 to 3"', '"0.1 to 3 by 0.1"'], 5, ranges)
+    write(notebook, notebook.cell(2).locator("input[type=text]"), "one two three four five")
+    wait_until(lambda: ranges()[0] == '"1 to 5"', 5, ranges)
+    notebook.press(notebook.cell(2).get_by_role("button", name="reset"), "Enter")
+    wait_until(lambda: ranges()[0] == '"1 to 3"', 5, ranges)
+
+
 def test_a_slider_ends_where_the_text_ends(notebook):
     cell = notebook.cell(2)
     slider = cell.locator(SLIDERS).first
@@ -181,17 +211,44 @@ def test_a_slider_ends_where_the_text_ends(notebook):
 def test_controls_stand_beside_the_picture_where_there_is_room(notebook, width, height, beside):
     page, cell = notebook.page, notebook.cell(2)
     before = page.viewport_size
+    page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
     page.set_viewport_size({"width": width, "height": height})
     try:
         page.wait_for_timeout(500)
-        controls, picture = cell.locator(".lab-controls").bounding_box(), cell.locator("img").first.bounding_box()
+        controls, picture = cell.locator(".lab-controls").bounding_box(), cell.locator("canvas").first.bounding_box()
         pane = page.locator(".jp-Notebook").bounding_box()
     finally:
         page.set_viewport_size(before)
     assert (picture["x"] >= controls["x"] + controls["width"]) == beside
     assert beside or picture["y"] >= controls["y"] + controls["height"]
-    assert 0.75 * 864 - 1 <= picture["width"] <= 864 + 1
+    assert (0.75 * 864 - 1 if beside else 250) <= picture["width"] <= 864 + 1
+    assert picture["x"] + picture["width"] <= pane["x"] + pane["width"]
     assert not beside or max(controls["height"], picture["height"]) <= pane["height"]
+
+
+def test_on_a_phone_the_picture_fits_and_a_button_gives_it_its_size(notebook):
+    page, cell = notebook.page, notebook.cell(2)
+    canvas, box, enlarge = cell.locator("canvas").first, cell.locator(".live-picture .scroll"), cell.locator(".enlarge")
+    before = page.viewport_size
+    assert not enlarge.is_visible()
+    page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
+    page.set_viewport_size({"width": 390, "height": 844})
+    try:
+        wait_until(enlarge.is_visible, 5, lambda: "no button")
+        assert box.evaluate("(node) => node.scrollWidth <= node.clientWidth") and not findings(page, ".lab")
+        notebook.press(enlarge, "Enter")
+        wait_until(lambda: canvas.bounding_box()["width"] == 864, 5, canvas.bounding_box)
+        assert box.evaluate("(node) => node.scrollWidth > node.clientWidth && node.tabIndex === 0") and not findings(page, ".lab")
+        notebook.press(enlarge, "Enter")
+        wait_until(lambda: canvas.bounding_box()["width"] < 300, 5, canvas.bounding_box)
+    finally:
+        page.set_viewport_size(before)
+    wait_until(lambda: not enlarge.is_visible(), 5, lambda: "the button stays")
+
+
+def test_as_many_pixels_are_drawn_as_the_screen_shows(notebook):
+    canvas = notebook.cell(2).locator("canvas").first
+    assert canvas.evaluate("(canvas) => [canvas.width, window.devicePixelRatio]") == [864, 1]
 
 
 def test_what_is_touched_is_large_enough(notebook):
@@ -204,7 +261,7 @@ def test_an_old_lab_does_not_draw_into_the_new_one(notebook):
     """All cells run again while a slider is dragged: the picture is that of the new lab's controls."""
     cell, page = notebook.cell(2), notebook.page
     notebook.press(cell.get_by_role("button", name="reset"), "Enter")
-    picture = cell.locator("img").first
+    picture = cell.locator("canvas").first
     page.wait_for_timeout(1000)
     first, track = notebook.fingerprint(picture), cell.locator(".noUi-base").nth(1).bounding_box()
     y = track["y"] + track["height"] / 2
@@ -233,5 +290,5 @@ def test_no_key_reaches_the_shortcuts_of_jupyterlab(notebook):
 
 def test_it_is_accessible_and_nothing_complains(notebook):
     assert not findings(notebook.page, ".jp-OutputArea-output .jupyter-widgets")
-    assert notebook.cell(0).locator("img").first.get_attribute("alt").startswith("x to the")
+    assert notebook.cell(0).locator("canvas").first.get_attribute("aria-label").startswith("x to the")
     assert not notebook.complaints

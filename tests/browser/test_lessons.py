@@ -28,7 +28,7 @@ def first_slider(cell):
 
 
 def picture_of(cell):
-    return cell.locator(".jp-Cell-outputWrapper").locator("canvas.map, img").first
+    return cell.locator(".jp-Cell-outputWrapper").locator("canvas.map, .live-picture canvas, img").first
 
 
 @pytest.mark.parametrize("name", LIVE)

@@ -110,6 +110,71 @@ def test_the_slider_chooses_the_decoding_step(notebook, part):
     wait_until(lambda: notebook.say("print(explorer.position)") == "0", 5, lambda: "Python was not told")
 
 
+def test_the_whole_answer_is_shown_and_a_click_chooses_its_step(notebook, part):
+    expected = notebook.say("print(*[row[0][0] for row in explorer.content['likeliest']])").split()
+    tokens = part.locator(".tokens li")
+    assert tokens.all_inner_texts() == expected and len(expected) == 4
+    assert part.locator(".tokens .chosen").inner_text() == expected[3]
+    places = [token.bounding_box() for token in tokens.all()]
+    tokens.nth(1).click()
+    wait_for(part.locator(".question"), "after “a” (1)")
+    assert tokens.nth(1).get_attribute("class") == "chosen" and [token.bounding_box() for token in tokens.all()] == places
+
+
+def test_a_text_that_is_read_does_not_end_a_drag_of_the_slider(notebook, part):
+    """The press on the slider leaves the text's box, which sends the text; its pass comes back during the drag."""
+    slider, page = part.locator("input[type=range]"), notebook.page
+    part.locator("input[type=text]").fill("fade")
+    box = slider.bounding_box()
+    page.mouse.move(box["x"] + box["width"] - 8, box["y"] + 12)
+    page.mouse.down()
+    wait_until(lambda: slider.get_attribute("max") == "4", 20, lambda: "it was not read")
+    page.mouse.move(box["x"] + 2, box["y"] + 12)
+    wait_for(part.locator(".question"), "after “<bos>” (0)")
+    page.mouse.up()
+    notebook.say('explorer.texts = {"text": "abc"}')
+    wait_until(lambda: slider.get_attribute("max") == "3", 20, lambda: "it was not read")
+
+
+def test_the_line_that_ran_is_in_view_beside_a_high_tensor(notebook, part):
+    """On a small screen, from the top of the explorer."""
+    page = notebook.page
+    notebook.say(f'explorer.texts = {{"text": {"abcdef" * 6!r}}}')
+    before = page.viewport_size
+    page.set_viewport_size({"width": 1366, "height": 768})
+    try:
+        for step in (WEIGHTS, "encoder.layers[1].feed_forward.activation", "encoder.norm"):
+            notebook.say(f"explorer.move(step={step!r})")
+            wait_for(part.locator("h3"), step)
+            part.locator(".model-explorer").evaluate("(node) => node.scrollIntoView()")
+            page.wait_for_timeout(300)
+            mark, pane = part.locator("mark").bounding_box(), page.locator(".jp-Notebook").bounding_box()
+            assert mark["y"] + mark["height"] <= pane["y"] + pane["height"], step
+            assert part.locator("mark").evaluate("""(mark) => { const pre = mark.closest('pre');
+              return mark.offsetTop >= pre.scrollTop && mark.offsetTop < pre.scrollTop + pre.clientHeight; }"""), step
+    finally:
+        page.set_viewport_size(before)
+        notebook.say('explorer.texts = {"text": "abc"}')
+
+
+# On how many lines each piece of a name stands that may not be broken.
+PIECES = """(names) => names.flatMap((name) => [...name.childNodes].filter((node) => node.nodeType === 3).flatMap((node) =>
+  [...node.data.matchAll(/[^ ]+/g)].map((word) => {
+    const range = document.createRange();
+    range.setStart(node, word.index);
+    range.setEnd(node, word.index + word[0].length);
+    return [word[0], range.getClientRects().length];
+  })))"""
+
+
+def test_on_a_phone_no_name_breaks_in_a_word(notebook, part):
+    unfold(part)
+    part.locator(".model-explorer").evaluate("(node) => { node.style.width = '266px'; }")
+    pieces = part.locator(".name").evaluate_all(PIECES)
+    part.locator(".model-explorer").evaluate("(node) => { node.style.width = ''; }")
+    assert len(pieces) > 50 and not [text for text, lines in pieces if lines > 1]
+
+
 def test_pointing_at_a_number_reads_it_and_a_click_keeps_it(notebook, part):
     notebook.say('explorer.move(step="output")')
     canvas, readout = part.locator("canvas.tensor"), part.locator(".readout")

@@ -14,7 +14,7 @@ import gc as _gc, json as _json
 from helpers.widgets import AttentionExplorer as _Explorer, Lab as _Lab, ModelExplorer as _Model
 
 def _pixels(part):
-    return part.image.png if isinstance(part, _Lab) else part.picture()._repr_mimebundle_()[0]["image/png"]
+    return part.image.pixels if isinstance(part, _Lab) else part.picture()._repr_mimebundle_()[0]["image/png"]
 
 def _trouble(part, name):
     values = list(part.ranges[name])

@@ -3,8 +3,10 @@ import base64
 import io
 import re
 import threading
+import zlib
 
 import ipywidgets
+import numpy as np
 import pytest
 import torch
 from nbclient import NotebookClient
@@ -264,18 +266,18 @@ def test_kinds_of_controls(control, kind, ranges):
 
 @pytest.mark.parametrize("position", [{"power": 3}, {"color": "blue"}, {"dashed": True}, {"title": "another"}])
 def test_every_move_redraws_the_lab(lab, position):
-    before = lab.image.png
+    before = lab.image.pixels
     lab.move(**position)
-    assert lab.values.items() >= position.items() and lab.image.png != before
+    assert lab.values.items() >= position.items() and lab.image.pixels != before
 
 
 def test_lab_shows_the_message_of_an_error_and_keeps_the_last_picture(lab):
-    before = lab.image.png, lab.image.alt
+    before = lab.image.pixels, lab.image.alt
     lab.move(power=0)
-    assert (lab.image.png, lab.image.alt) == before
+    assert (lab.image.pixels, lab.image.alt) == before
     assert "power=0: a curve needs &lt;some&gt; power" in lab.message.value and lab.message.layout.display != "none"
     lab.move(power=1)
-    assert lab.message.layout.display == "none" and (lab.image.png, lab.image.alt) != before
+    assert lab.message.layout.display == "none" and (lab.image.pixels, lab.image.alt) != before
 
 
 def test_moving_artists_are_redrawn():
@@ -291,8 +293,43 @@ def test_moving_artists_are_redrawn():
     pictures = []
     for x in (0.2, 0.8, 0.2):
         lab.move(x=x)
-        pictures.append(lab.image.png)
+        pictures.append(lab.image.pixels)
     assert pictures[0] == pictures[2] != pictures[1]
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_a_lab_draws_the_pixels_that_the_screen_shows(moves):
+    first, ax = plots.panels(3, 2, alt="a dot")
+    dot, = ax.plot([0.5], [0.5], "o")
+    ax.set(xlim=(0, 1))
+
+    def draw(x):
+        if moves:
+            dot.set_xdata([x])
+            return first
+        picture, ax = plots.panels(3, 2, alt="a dot")
+        ax.plot([x], [0.5], "o")
+        ax.set(xlim=(0, 1))
+        return picture
+
+    lab = explore(draw, moving=[dot] * moves, x=(0.0, 1.0, 0.1, 0.5))
+    assert lab.image.size == [432, 288]                                 # 144 in an inch, where nothing is known of the screen
+    for ratio, size in ((1.0, [288, 192]), (1.25, [360, 240]), (3.0, [432, 288]), (0.5, [288, 192])):
+        lab.image.ratio = ratio
+        before = lab.image.pixels
+        lab.move(x=0.9)
+        drawn = np.frombuffer(zlib.decompress(lab.image.pixels), np.uint8).reshape(*lab.image.size[::-1], 4).astype(int)
+        assert lab.image.size == size and lab.image.width == 288 and lab.image.pixels != before
+        blue = np.argwhere(drawn[:, :, 2] > drawn[:, :, 0] + 50).mean(0) / drawn.shape[:2]
+        lab.move(x=0.5)
+        assert blue[1] > 0.8 and lab.image.pixels == before             # the dot is at the right, and nothing of it is left
+
+
+def test_the_range_of_a_slider_is_its_title(following):
+    assert following.controls["gap"].tooltip == "1 to 3"
+    following.controls["text"].value = "one two three four five"
+    assert following.controls["gap"].tooltip == "1 to 5"
+    assert explore(lambda x: curve(), x=(0.05, 3.0, 0.05)).controls["x"].tooltip == "0.05 to 3 by 0.05"
 
 
 def words(text):
@@ -341,12 +378,12 @@ def test_explore_refuses_a_range_that_follows_nothing(span, message):
 
 
 def test_reset_sets_every_control_back_and_draws_once(following):
-    before, seen = following.image.png, []
+    before, seen = following.image.pixels, []
     following.move(text="one two three four", gap=4)
-    following.image.observe(lambda change: seen.append(1), "png")
+    following.image.observe(lambda change: seen.append(1), "alt")
     following.reset.click()
     assert following.values == {"text": "one two three", "gap": 1}
-    assert following.image.png == before and len(seen) == 1
+    assert following.image.pixels == before and len(seen) == 1
 
 
 def test_labels_stand_above_the_controls_and_must_name_one():
@@ -399,7 +436,7 @@ def test_an_old_lab_does_not_draw_into_the_picture_of_the_new_one():
     rerun = Rerun()
     rerun.make()
     old = rerun.lab()
-    expected = old.image.png
+    expected = old.image.pixels
     rerun.make()
     late = threading.Thread(target=lambda: old.move(x=0.9))
 
@@ -410,8 +447,22 @@ def test_an_old_lab_does_not_draw_into_the_picture_of_the_new_one():
     rerun.drawn = in_the_midst
     new = rerun.lab()
     late.join()
-    assert new.image.png == expected and new.values == {"x": 0.5}
-    assert "run this cell again" in old.message.value and old.image.png == expected
+    assert new.image.pixels == expected and new.values == {"x": 0.5}
+    assert "run this cell again" in old.message.value and old.image.pixels == expected
+
+
+def test_what_an_old_lab_moved_is_not_sent_when_the_new_one_is_sharpened():
+    """The screen tells its pixels after the new lab's first picture, and a late move of the old one may come between."""
+    rerun = Rerun()
+    rerun.make()
+    old = rerun.lab()
+    old.image.ratio = 1.0
+    expected = old.image.pixels
+    rerun.make()
+    new = rerun.lab()
+    old.move(x=0.9)
+    new.image.ratio = 1.0
+    assert new.image.pixels == expected
 
 
 def test_no_move_is_lost_while_another_one_is_drawn():
@@ -472,14 +523,15 @@ def test_a_page_without_a_kernel_sees_a_picture(name, request):
     assert data["text/plain"] == again["text/plain"] == repr(widget) and len(repr(widget)) < 120
 
 
-def test_the_picture_of_an_explorer_says_that_its_cell_is_to_be_run(explorer):
-    (data, metadata), (plain, of_plain) = explorer._repr_mimebundle_(), explorer.picture()._repr_mimebundle_()
-    assert data["image/png"] != plain["image/png"] and metadata["image/png"] == of_plain["image/png"]
-    said = []
-    picture = explorer.picture()
-    picture.supxlabel = lambda text, **style: said.append(text)
-    picture.as_still()
-    assert said == ["A still picture. Run this cell to touch it."]
+@pytest.mark.parametrize("name", ["explorer", "lab"])
+def test_the_saved_picture_says_that_the_cell_is_to_be_run(name, request):
+    widget = request.getfixturevalue(name)
+    picture = widget.current if name == "lab" else widget.picture()
+    (noted, sizes), (plain, plain_sizes) = widget._repr_mimebundle_(), picture._repr_mimebundle_()
+    noted, plain = (Image.open(io.BytesIO(base64.b64decode(data["image/png"]))).convert("L") for data in (noted, plain))
+    below = np.asarray(noted)[plain.height:]
+    assert noted.width == plain.width and 20 < len(below) < 60 and below.min() < 100
+    assert sizes["image/png"]["height"] == plain_sizes["image/png"]["height"] + 29 and "Run this cell" in plots.STILL
 
 
 @pytest.mark.parametrize("make, text", [
