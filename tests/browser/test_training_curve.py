@@ -64,4 +64,4 @@ def test_an_interrupted_training_keeps_its_curve(notebook):
     notebook.page.evaluate("() => window.jupyterapp.commands.execute('notebook:interrupt-kernel')")
     notebook.wait_idle()
     assert "KeyboardInterrupt" in notebook.cell(1).inner_text()
-    assert notebook.fingerprint(picture) != first and int(notebook.say("print(len(curve.losses))")) > 10
+    assert notebook.fingerprint(picture) != first and int(notebook.say("print(len(curve.losses))")) > 1
