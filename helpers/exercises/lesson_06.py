@@ -74,6 +74,11 @@ def in_halves(M):
     return M[order][:, order]
 
 
+def interleaved(x):
+    """The two halves of the columns, side by side: column i of each to 2i and 2i + 1."""
+    return x.view(len(x), 2, -1).mT.flatten(1)
+
+
 def turned_neighbours(x, base):
     """Neighbours (2i, 2i + 1) turned, as the paper does."""
     order = torch.arange(x.shape[1]).view(-1, 2).mT.flatten()
@@ -104,6 +109,8 @@ EXERCISES = {
         {
             "neighbouring columns are paired; pair column i with column i + d / 2":
                 lambda x, base=10_000.0: turned_neighbours(x, base),
+            "the pairs are right, but their results stand side by side; put them back into columns i and i + d / 2":
+                lambda x, base=10_000.0: interleaved(turned_halves(x, angles_of(x, base))),
             "the pairs turn the other way; the first column of a pair gets a cos - b sin":
                 lambda x, base=10_000.0: turned_halves(x, -angles_of(x, base)),
             "the positions begin at 1; the first row is not turned":

@@ -20,14 +20,17 @@ def clock(d, centre, radius):
     d.add("circle", cx=centre[0], cy=centre[1], r=2.5, fill=SOFT)
 
 
+TURNS = [math.degrees(100 ** (-2 * pair / 8)) for pair in range(3)]      # a step's turn; the fourth pair is left out
+
+
 def clock_hands():
     d = Drawing(760, "Rotary positions as clock hands", (
-        "Above, one query at the positions 0 to 5. Each pair of its columns is the hand of a clock; from position to position "
-        "the hand of the first pair turns far, that of the second less, that of the third hardly. Below, one pair of a query "
-        "and of a key two positions later. When both move on by three positions, both hands turn by the same angle, and the "
-        "angle between them, on which their dot product depends, stays as it was."))
-    d.text(24, 34, "**One query at six positions**: each pair of columns is a hand", anchor="start")
-    for row, (turn, words) in enumerate(((60, "fast"), (20, ""), (6, "slow"))):
+        "Above, one query of 8 columns at the positions 0 to 5, with base 100. Each pair of its columns is the hand of a clock; "
+        "from position to position the hand of pair 0 turns by 57 degrees, that of pair 1 by 18, that of pair 2 by 6. Below, "
+        "pair 1 of a query and of a key two positions later. When both move on by three positions, both hands turn by the same "
+        "angle, and the angle between them, on which their dot product depends, stays as it was."))
+    d.text(24, 34, "**One query at six positions**: 8 columns, base 100", anchor="start")
+    for row, (turn, words) in enumerate(zip(TURNS, ("fast", "", "slow"))):
         y = 122 + 76 * row
         d.text(24, y - (10 if words else 0), f"pair {row}", anchor="start")
         if words:
@@ -40,9 +43,9 @@ def clock_hands():
     d.text(24, 74, "position", anchor="start", colour=SOFT)
     d.arrow((24, 336), (576, 336), colour=LINE, head=False)
 
-    d.text(24, 370, "**A query and a key**: only the offset counts", anchor="start")
+    d.text(24, 370, "**A query and a key**: pair 1 of both", anchor="start")
     for x, first in ((160, 1), (440, 4)):
-        centre, start, end = (x, 510), 10 + 25 * first, 50 + 25 * (first + 2)
+        centre, start, end = (x, 510), round(10 + TURNS[1] * first), round(50 + TURNS[1] * (first + 2))
         clock(d, centre, 84)
         hand(d, centre, 84, start, "query", 0.86)
         hand(d, centre, 84, end, "key", 0.86)
@@ -59,9 +62,10 @@ def clock_hands():
 
 def schemes():
     d = Drawing(622, "Where each scheme of positions enters", (
-        "Four columns, each from the words x to queries and keys, scores and weights. Sinusoidal positions add a table of sines "
-        "and cosines to x, learned positions add a table of parameters to x. Rotary positions turn the queries and the "
-        "keys. ALiBi adds a bias to the scores, the lower the farther the key."))
+        "Four columns, each from the same four words x to queries and keys, scores and weights. Sinusoidal positions add a table "
+        "of sines and cosines to x, learned positions add a table of parameters to x. Rotary positions turn the queries and the "
+        "keys, so the scores are alike along each diagonal. ALiBi leaves the scores as the words alone make them, then adds a "
+        "bias, the lower the farther the key, and its weights stay near the diagonal."))
     for y, words in ((92, "words"), (256, "$q$ and $k$"), (404, "scores"), (556, "weights")):
         d.text(20, y, words, anchor="start")
     for i, (name, added, scheme) in enumerate((("sinusoidal", "words", sines), ("learned", "words", table),
@@ -71,8 +75,15 @@ def schemes():
     return d
 
 
-SCORES = [[0.6, 0.3, 0.4, 0.2], [0.3, 0.7, 0.2, 0.5], [0.4, 0.2, 0.5, 0.6], [0.2, 0.5, 0.3, 0.4]]
-WEIGHTS = [[0.7, 0.2, 0.1, 0], [0.2, 0.6, 0.1, 0.1], [0.1, 0.1, 0.4, 0.4], [0.05, 0.4, 0.2, 0.35]]
+# Scores from 0 to 1, made up: what the words alone give, and with the positions of each scheme.
+WORDS = [[0.3, 0.5, 0.3, 0.6], [0.2, 0.4, 0.6, 0.3], [0.5, 0.2, 0.4, 0.4], [0.4, 0.6, 0.2, 0.3]]
+LEARNED = [[0.1, 0.9, 0.2, 0.3], [0.6, 0.1, 0.2, 0.8], [0.9, 0.2, 0.5, 0.1], [0.2, 0.3, 0.9, 0.6]]
+SCORES = {
+    "sinusoidal": [[(w + math.exp(-abs(m - n))) / 2 for n, w in enumerate(row)] for m, row in enumerate(WORDS)],
+    "learned": [[(w + p) / 2 for w, p in zip(*rows)] for rows in zip(WORDS, LEARNED)],
+    "rotary": [[w / 4 + 0.7 * (math.cos(n - m + 1) + 1) / 2 for n, w in enumerate(row)] for m, row in enumerate(WORDS)],
+    "ALiBi": WORDS,
+}
 
 
 def column(d, x, name, added):
@@ -84,10 +95,18 @@ def column(d, x, name, added):
     for box in (query, key):
         d.arrow((x, 216), (box.top[0], 216), box.top)
         d.arrow(box.bottom, (box.bottom[0], 374))
-    d.cells(x - 30, 376, SCORES, "plain", 15)
+    d.cells(x - 30, 376, SCORES[name], "plain", 15)
     sums(d, (x, 438), (x, 526), added == "scores")
     d.arrow((x, 520), (x, 527))
-    d.cells(x - 30, 528, WEIGHTS, "weight", 15)
+    slope = 0.35 if added == "scores" else 0
+    d.cells(x - 30, 528, [weights([s - slope * abs(m - n) for n, s in enumerate(row)])
+                          for m, row in enumerate(SCORES[name])], "weight", 15)
+
+
+def weights(scores):
+    """Their softmax, at a temperature at which the pattern is seen."""
+    powers = [math.exp(5 * score) for score in scores]
+    return [round(power / sum(powers), 2) for power in powers]
 
 
 def sums(d, start, end, added):
@@ -119,5 +138,5 @@ def turns(d, x):
 
 
 def bias(d, x):
-    d.cells(x + 38, 461, [[0.0, 0.3, 0.6], [0.3, 0.0, 0.3], [0.6, 0.3, 0.0]], "plain", 14)
+    d.cells(x + 38, 461, [[0.7, 0.35, 0.0], [0.35, 0.7, 0.35], [0.0, 0.35, 0.7]], "plain", 14)
     d.text(x + 57, 520, "bias", colour=SOFT)
