@@ -1,6 +1,7 @@
 """Static pictures: what they refuse, and what they show those who cannot see them."""
 import base64
 import io
+import math
 
 import numpy as np
 import pytest
@@ -136,12 +137,29 @@ def test_tiles_hold_each_map_below_its_name_and_grey_elsewhere():
     for number in (5, 2):                                    # fewer maps leave nothing of those before
         plots.move_tiles(tiles, maps[:number], [f"head {h}" for h in range(number)])
         values, named = tiles.image.get_array(), [text for text in tiles.names if text.get_text()]
-        assert sorted(values.compressed().tolist()) == pytest.approx(maps[:number].flatten().tolist())
+        pixels = maps[:number].repeat_interleave(4)          # a cell is 2 x 2 pixels
+        assert sorted(values.compressed().tolist()) == pytest.approx(pixels.tolist())
         assert [text.get_text() for text in named] == [f"head {h}" for h in range(number)]
         for text, one in zip(named, maps):
-            column, row = (int(share * size) for share, size in zip(text.get_position(), values.shape[::-1]))
-            assert values[row + 1:row + 4, column - 1:column + 2].tolist() == one.tolist()
-            assert values.mask[row - 1:row + 1, column - 1:column + 2].all()
+            column, row = (round(share * size) for share, size in zip(text.get_position(), values.shape[::-1]))
+            top = row + math.ceil(math.ceil(number ** 0.5) / 2)
+            assert values[top:top + 6:2, column - 3:column + 3:2].tolist() == one.tolist()
+            assert values.mask[row - 1:top, column - 3:column + 3].all()
+
+
+@pytest.mark.parametrize("number, rows, columns", [(5, 2, 3), (2, 1, 2), (1, 1, 1)])
+def test_tiles_number_the_first_and_last_query_and_key(number, rows, columns):
+    _, ax = plots.panels(4, 4)
+    tiles = plots.draw_tiles(ax, 5)
+    for maps in (5, number):
+        plots.move_tiles(tiles, torch.rand(maps, 8, 8), [f"head {h}" for h in range(maps)])
+    pixels = tiles.image.get_array()
+    labels = [text for text in tiles.ends if text.get_text()]
+    assert [text.get_text() for text in labels] == (rows + columns) * ["0", "7"]
+    for text in labels:
+        x, y = text.get_position()
+        line = pixels[int(y * len(pixels))] if x < 0 else pixels[:, int(x * len(pixels[0]))]
+        assert line.count() >= 16                            # it stands beside a row, or below a column, of a map
 
 
 def test_a_clock_has_a_hand_for_the_query_and_one_for_the_key():

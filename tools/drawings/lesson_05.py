@@ -7,10 +7,8 @@ X = [[0.2, 0.7, 0.1, 0.5, 0.3], [0.8, 0.1, 0.4, 0.2, 0.6], [0.3, 0.3, 0.9, 0.1, 
 Q = [[0.5, 0.2, 0.7], [0.1, 0.8, 0.3], [0.6, 0.4, 0.1], [0.2, 0.3, 0.9]]
 K_TRANSPOSED = [[0.7, 0.1, 0.4, 0.2], [0.2, 0.6, 0.3, 0.8], [0.4, 0.9, 0.1, 0.5]]
 V = [[0.3, 0.8, 0.2], [0.9, 0.1, 0.5], [0.2, 0.4, 0.7], [0.6, 0.3, 0.1]]
-SLICES = [[0.3, 0.7, 0.2], [0.8, 0.4, 0.1], [0.2, 0.5, 0.9], [0.6, 0.1, 0.4]]      # one vector, cut for four heads
 HEADS = [[[0.7, 0.1, 0.1, 0.1], [0.1, 0.6, 0.2, 0.1], [0.1, 0.1, 0.7, 0.1], [0.2, 0.1, 0.1, 0.6]],
          [[0.4, 0.4, 0.1, 0.1], [0.6, 0.2, 0.1, 0.1], [0.1, 0.7, 0.1, 0.1], [0.1, 0.1, 0.6, 0.2]],
-         [[0.2, 0.6, 0.1, 0.1], [0.1, 0.1, 0.7, 0.1], [0.1, 0.1, 0.2, 0.6], [0.1, 0.1, 0.3, 0.5]],
          [[0.3, 0.2, 0.3, 0.2], [0.2, 0.3, 0.2, 0.3], [0.3, 0.2, 0.2, 0.3], [0.2, 0.3, 0.3, 0.2]]]
 
 
@@ -81,51 +79,60 @@ def scaled_dot_product():
 
 
 def multi_head():
-    d = Drawing(738, "Multi-head attention", (
-        "The vectors x pass three projections. Each projected vector is cut into four pieces, one for each head. In every "
-        "head the piece of the query meets the pieces of the keys, which gives a map of weights of its own, and the weights "
-        "average the pieces of the values. The outputs of the heads are laid side by side again and pass the output "
-        "projection."))
-    lefts = [268 + 80 * head for head in range(4)]
-    for head, left in enumerate(lefts):
-        d.panel(left - 10, 46, 74, 424)
-        d.text(left + 27, 28, f"head {head}", colour=SOFT)
-    x = d.box(24, 93, 36, 36, "$x$")
-    boxes = [d.box(92, y, 96, 36, f"`{name}_proj`", "parameter") for y, name in ((66, "q"), (120, "k"), (326, "v"))]
-    for shift, (box, role) in enumerate(zip(boxes, ("query", "key", "value"))):
-        middle = box.left[1]
-        for head, left in enumerate(lefts):
-            d.cells(left, middle - 9, [SLICES[(head + shift) % 4]], role, 18)
-        d.arrow(box.right, (lefts[0] - 10, middle))
-    for box in boxes[:2]:
-        d.arrow(x.right, (76, 111), (76, box.left[1]), box.left)
-    d.arrow(x.bottom, (42, boxes[2].left[1]), boxes[2].left)
-    for left, weights, output in zip(lefts, HEADS, reversed(SLICES)):
-        d.arrow((left + 27, 152), (left + 27, 194))
-        d.cells(left - 1, 198, weights, "weight", 14)
-        d.arrow((left + 27, 258), (left + 27, 330))
-        d.arrow((left + 27, 358), (left + 27, 422))
-        d.cells(left, 428, [output], "value", 18)
-    d.text(24, 28, "$x$ `[B, T, d_model]`", anchor="start")
-    d.text(58, 174, "cut into heads", anchor="start")
-    d.text(58, 196, "`[B, H, T, d_head]`", anchor="start", size=15)
-    d.text(58, 232, "weights of each head", anchor="start")
-    d.text(58, 254, "`[B, H, T_q, T_k]`", anchor="start", size=15)
-    d.text(58, 426, "weights × $v$", anchor="start")
-    d.text(58, 450, "`[B, H, T_q, d_head]`", anchor="start", size=15)
+    d = Drawing(784, "Multi-head attention", (
+        "The vectors x of four words pass three projections. Each projected matrix is cut into three pieces, one for each head, "
+        "with one row for each word. In every head the queries and the keys meet in a map of weights of its own, and the weights "
+        "are multiplied with the values. The outputs of the heads are laid side by side again and pass the output projection."))
+    middles = [316 + 110 * head for head in range(3)]
+    for head, middle in enumerate(middles):
+        d.panel(middle - 51, 46, 102, 436)
+        d.text(middle, 28, f"head {head}", colour=SOFT)
+    x = d.box(24, 104, 36, 36, "$x$")
+    q_proj, k_proj, v_proj = (d.box(92, y, 96, 36, f"`{name}_proj`", "parameter")
+                              for name, y in (("q", 66), ("k", 142), ("v", 330)))
+    for box in (q_proj, k_proj):
+        d.arrow(x.right, (76, 122), (76, box.left[1]), box.left)
+    d.arrow(x.bottom, (42, 348), v_proj.left)
+    for box in (q_proj, k_proj, v_proj):
+        d.arrow(box.right, (261, box.right[1]))
 
-    middle = (lefts[0] + lefts[3] + 54) / 2
-    for head, left in enumerate(lefts):
-        end = middle - 108 + 54 * head
-        d.arrow((left + 27, 454), (left + 27, 492), (end + 27, 508), (end + 27, 530))
-        d.cells(end, 536, [SLICES[3 - head]], "value", 18, framed=False)
-    d.frame(middle - 112, 532, 224, 26, "value")
-    d.text(58, 534, "side by side again", anchor="start")
-    d.text(58, 558, "`[B, T_q, d_model]`", anchor="start", size=15)
-    out = d.box(middle - 54, 600, 108, 36, "`out_proj`", "parameter")
-    d.arrow((middle, 560), out.top)
-    d.arrow(out.bottom, (middle, 676))
-    d.cells(middle - 108, 680, [SLICES[1] + SLICES[3] + SLICES[0] + SLICES[2]], "plain", 18)
-    d.text(58, 680, "output", anchor="start")
-    d.text(58, 704, "`[B, T_q, d_model]`", anchor="start", size=15)
+    pieces, joined = [[row[first:first + 2] for row in rows] for rows, first in ((Q, 1), (V, 0), (V, 1))], []
+    for head, (middle, weights) in enumerate(zip(middles, HEADS)):
+        q, k, v = (pieces[(head + shift) % 3] for shift in range(3))
+        output = product(weights, v)
+        joined.append(output)
+        left, right = middle - 24, middle + 24
+        d.cells(left - 15, 64, q, "query", 15, 10)
+        d.cells(right - 15, 140, k, "key", 15, 10)
+        d.cells(middle - 28, 218, weights, "weight", 14)
+        d.arrow((left, 110), (left, 214))
+        d.arrow((right, 185), (right, 214))
+        times = d.sign(left, 348, "×")
+        d.arrow((left, 276), times.top)
+        d.cells(right - 15, 328, v, "value", 15, 10)
+        d.arrow((right - 20, 348), times.right)
+        d.arrow(times.bottom, (left, 420))
+        d.cells(left - 15, 428, output, "value", 15, 10)
+    d.text(24, 28, "$x$ `[B, T, d_model]`", anchor="start")
+    d.text(58, 200, "cut into heads", anchor="start")
+    d.text(58, 222, "`[B, H, T, d_head]`", anchor="start", size=15)
+    d.text(58, 258, "weights of each head", anchor="start")
+    d.text(58, 280, "`[B, H, T_q, T_k]`", anchor="start", size=15)
+    d.text(58, 438, "weights × $v$", anchor="start")
+    d.text(58, 462, "`[B, H, T_q, d_head]`", anchor="start", size=15)
+
+    centre = middles[1]
+    for head, (middle, output) in enumerate(zip(middles, joined)):
+        end = centre + 48 * (head - 1)
+        d.arrow((middle - 24, 474), (middle - 24, 500), (end, 514), (end, 536))
+        d.cells(end - 24, 544, output, "value", 24, 10, framed=False)
+    d.frame(centre - 76, 540, 152, 48, "value")
+    d.text(58, 552, "side by side again", anchor="start")
+    d.text(58, 576, "`[B, T_q, d_model]`", anchor="start", size=15)
+    out = d.box(centre - 54, 624, 108, 36, "`out_proj`", "parameter")
+    d.arrow((centre, 590), out.top)
+    d.arrow(out.bottom, (centre, 700))
+    d.cells(centre - 72, 706, [a + b[:3] for a, b in zip(Q, X)], "plain", 24, 10)
+    d.text(58, 714, "output", anchor="start")
+    d.text(58, 738, "`[B, T_q, d_model]`", anchor="start", size=15)
     return d
