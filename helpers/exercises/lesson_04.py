@@ -101,8 +101,8 @@ EXERCISES = {
         slow_additive_scores,
         [(torch.tensor([[1.0]]), torch.tensor([[[1.0], [-1.0]]]), torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 2.0]]),
           torch.tensor([1.0, 3.0])),
-         (numbers(2, 3, seed=4), numbers(2, 4, 2, seed=5), numbers(3, 5, seed=6), numbers(2, 5, seed=7), numbers(5, seed=8)),
-         (numbers(3, 2, seed=9), numbers(3, 3, 2, seed=10), numbers(2, 4, seed=11), numbers(2, 4, seed=12), numbers(4, seed=13))],
+         (numbers(3, 2, seed=9), numbers(3, 3, 2, seed=10), numbers(2, 4, seed=11), numbers(2, 4, seed=12), numbers(4, seed=13)),
+         (numbers(2, 3, seed=4), numbers(2, 4, 2, seed=5), numbers(3, 5, seed=6), numbers(2, 5, seed=7), numbers(5, seed=8))],
         {
             "there is no tanh between the sum and w_v; without it the query moves all scores of a sentence alike":
                 lambda query, keys, W_q, W_k, w_v: sum(both(query, keys, W_q, W_k)) @ w_v,
