@@ -388,8 +388,9 @@ def draw_links(ax: Axes, weights: Values, query: int, key: int, query_tokens: Se
     queries, keys = queries[last], keys[last]
     part, chosen = strength[queries, keys], queries == query
     colors = np.where(chosen & (keys == key), "#D55E00", np.where(chosen, "#A9558A", "#7A9B92"))
-    ax.add_collection(LineCollection([[(0, q), (1, k)] for q, k in zip(queries, keys)], colors=colors,
-                                     linewidths=0.4 + 3 * part, alpha=0.08 + 0.92 * part))
+    if len(part):                                            # matplotlib takes no empty alpha
+        ax.add_collection(LineCollection([[(0, q), (1, k)] for q, k in zip(queries, keys)], colors=colors,
+                                         linewidths=0.4 + 3 * part, alpha=0.08 + 0.92 * part))
     sides = ((query_tokens, query, -0.03, "right", QUERY, "queries"), (key_tokens, key, 1.03, "left", KEY, "keys"))
     for tokens, one, x, side, color, name in sides:
         for i, token in enumerate(tokens):

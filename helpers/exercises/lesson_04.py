@@ -1,4 +1,5 @@
-"""Exercises of lesson 04: clipped precision, and each row's last output."""
+"""Exercises of lesson 04: the additive score, the context vectors, and clipped precision."""
+import math
 from collections import Counter
 
 import torch
@@ -19,11 +20,42 @@ def slow_clipped_precisions(answer, reference, most):
     return torch.tensor(precisions)
 
 
-def slow_last_outputs(outputs, lengths):
-    rows = []
+def slow_additive_scores(query, keys, W_q, W_k, w_v):
+    B, T, _ = keys.shape
+    scores = torch.zeros(B, T)
+    for b in range(B):
+        for t in range(T):
+            hidden = torch.tanh(query[b] @ W_q + keys[b, t] @ W_k)
+            scores[b, t] = hidden @ w_v
+    return scores
+
+
+def slow_context_vectors(scores, outputs, lengths):
+    contexts = torch.zeros(outputs.shape[0], outputs.shape[2])
     for b in range(len(outputs)):
-        rows.append(outputs[b, int(lengths[b]) - 1])
-    return torch.stack(rows)
+        real = range(int(lengths[b]))
+        total = sum(torch.exp(scores[b, t]) for t in real)
+        for t in real:
+            contexts[b] += torch.exp(scores[b, t]) / total * outputs[b, t]
+    return contexts
+
+
+def both(query, keys, W_q, W_k):
+    return (query @ W_q).unsqueeze(1), keys @ W_k                      # [B, 1, d], [B, T, d]
+
+
+def real_words(scores, lengths):
+    return torch.arange(scores.shape[1]) < lengths.unsqueeze(1)        # [B, T]
+
+
+def averaged(weights, outputs):
+    return (weights.unsqueeze(1) @ outputs).squeeze(1)                 # [B, d]
+
+
+def hidden_by(fill):
+    """The contexts if `fill` is written into the scores of padding."""
+    return lambda scores, outputs, lengths: averaged(
+        scores.masked_fill(~real_words(scores, lengths), fill).softmax(-1), outputs)
 
 
 def grams(words, n):
@@ -65,19 +97,56 @@ EXERCISES = {
             "the first number is for pairs; it needs to be for single words":
                 lambda answer, reference, most: slow_clipped_precisions(answer, reference, most + 1)[1:],
         }),
-    "last_outputs": Exercise(
-        slow_last_outputs,
-        [(torch.tensor([[[1.0], [2.0], [3.0]], [[4.0], [5.0], [6.0]]]), torch.tensor([2, 1])),
-         (numbers(2, 4, 3, seed=4), torch.tensor([1, 3])),
-         (numbers(3, 5, 2, seed=5), torch.tensor([5, 2, 3]))],
+    "additive_scores": Exercise(
+        slow_additive_scores,
+        [(torch.tensor([[1.0]]), torch.tensor([[[1.0], [-1.0]]]), torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 2.0]]),
+          torch.tensor([1.0, 3.0])),
+         (numbers(3, 2, seed=9), numbers(3, 3, 2, seed=10), numbers(2, 4, seed=11), numbers(2, 4, seed=12), numbers(4, seed=13)),
+         (numbers(2, 3, seed=4), numbers(2, 4, 2, seed=5), numbers(3, 5, seed=6), numbers(2, 5, seed=7), numbers(5, seed=8))],
         {
-            "you take the last position, which is padding where a row is shorter":
-                lambda outputs, lengths: outputs[:, -1],
-            "a row of length 3 ends at position 2; subtract 1 from its length":
-                lambda outputs, lengths: outputs[torch.arange(len(outputs)), lengths % outputs.shape[1]],
-            "`[:, lengths - 1]` takes every length for every row; index the rows with torch.arange, too":
-                lambda outputs, lengths: outputs[:, lengths - 1],
-            "every row ends where the longest one does; each has its own length":
-                lambda outputs, lengths: outputs[:, lengths.max() - 1],
+            "there is no tanh between the sum and w_v; without it the query moves all scores of a sentence alike":
+                lambda query, keys, W_q, W_k, w_v: sum(both(query, keys, W_q, W_k)) @ w_v,
+            "tanh is taken of query and key apart; add them first":
+                lambda query, keys, W_q, W_k, w_v: sum(x.tanh() for x in both(query, keys, W_q, W_k)) @ w_v,
+            "tanh comes after w_v; it belongs before":
+                lambda query, keys, W_q, W_k, w_v: (sum(both(query, keys, W_q, W_k)) @ w_v).tanh(),
+            "query and key are multiplied; this score adds them":
+                lambda query, keys, W_q, W_k, w_v: math.prod(both(query, keys, W_q, W_k)).tanh() @ w_v,
+            "the keys alone are scored; the query is left out":
+                lambda query, keys, W_q, W_k, w_v: (keys @ W_k).tanh() @ w_v,
+            "every sentence gets the query of the first one":
+                lambda query, keys, W_q, W_k, w_v: (query[0] @ W_q + keys @ W_k).tanh() @ w_v,
+            "these are weights; scores come before the softmax":
+                lambda *case: slow_additive_scores(*case).softmax(-1),
+            "the scores are divided by the root of d, which belongs to the dot product":
+                lambda *case: slow_additive_scores(*case) / math.sqrt(len(case[-1])),
+        }),
+    "context_vectors": Exercise(
+        slow_context_vectors,
+        [(torch.tensor([[0.0, 0.0, 5.0]]), torch.tensor([[[2.0], [4.0], [9.0]]]), torch.tensor([2])),
+         (numbers(2, 4, seed=14), numbers(2, 4, 3, seed=15), torch.tensor([1, 3])),
+         (numbers(3, 5, seed=16), numbers(3, 5, 2, seed=17), torch.tensor([5, 2, 3]))],
+        {
+            "padding takes part; hide its scores before the softmax":
+                lambda scores, outputs, lengths: averaged(scores.softmax(-1), outputs),
+            "the weights of padding are set to 0 after the softmax, so the others no longer sum to 1; hide the scores before it":
+                lambda scores, outputs, lengths: averaged(scores.softmax(-1) * real_words(scores, lengths), outputs),
+            "0 is written into the scores of padding, and exp(0) is 1; write -inf": hidden_by(0.0),
+            "the mask is the wrong way round: the real words are hidden":
+                lambda scores, outputs, lengths: averaged(
+                    scores.masked_fill(real_words(scores, lengths), -torch.inf).softmax(-1), outputs),
+            "every real word counts the same; weigh them by the softmax of their scores":
+                lambda scores, outputs, lengths: averaged(real_words(scores, lengths) / lengths.unsqueeze(1), outputs),
+            "the last real word is hidden, too; a sentence of length 3 has the positions 0 to 2":
+                lambda scores, outputs, lengths: hidden_by(-torch.inf)(scores, outputs, lengths - 1),
+            "the first word of the padding is still there; a sentence of length 3 has the positions 0 to 2":
+                lambda scores, outputs, lengths: hidden_by(-torch.inf)(scores, outputs, lengths + 1),
+            "the scores themselves are the weights; take their softmax first":
+                lambda scores, outputs, lengths: averaged(scores * real_words(scores, lengths), outputs),
+            "the softmax runs over the sentences; take it over the words of each":
+                lambda scores, outputs, lengths: averaged(
+                    scores.masked_fill(~real_words(scores, lengths), -torch.inf).softmax(0).nan_to_num(), outputs),
+            "each row ends where the longest one does; each has its own length":
+                lambda scores, outputs, lengths: hidden_by(-torch.inf)(scores, outputs, lengths.max().expand(len(lengths))),
         }),
 }

@@ -2,7 +2,7 @@
 import time
 
 from IPython.display import display
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from helpers.plots import Picture, beside
 
@@ -58,6 +58,9 @@ class TrainingCurve:
         self.dots.set_data(steps, losses)
         smallest, largest = min(self.losses + losses), max(self.losses + losses)
         self.ax.set_yscale("log" if 0 < LOG_FROM * smallest < largest else "linear")
+        if self.ax.get_yscale() == "log":                       # by default a decade gets labels such as 3 x 10^-1: too wide
+            self.ax.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
+            self.ax.yaxis.set_minor_formatter(NullFormatter())
         self.ax.yaxis.set_major_formatter("{x:g}")
         self.ax.relim()
         self.ax.autoscale_view(scalex=False)

@@ -172,3 +172,8 @@ def test_a_clock_has_a_hand_for_the_query_and_one_for_the_key():
         hand.set_data([0, 0], [0, 1])
     picture.canvas.draw()
     assert bytes(picture.canvas.buffer_rgba()) != before
+
+
+def test_links_of_a_map_without_any_weight_are_none():
+    picture = plots.links(torch.zeros(2, 3), 0, 0, list("ab"), list("cde"))
+    assert picture._repr_mimebundle_()[0]["image/png"] and not picture.axes[0].collections

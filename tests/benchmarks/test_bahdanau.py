@@ -1,0 +1,167 @@
+"""Lesson 4's table, helpers/pretrained/bahdanau.csv: one vector against attention, BLEU by length, over three seeds.
+
+Half an hour of one core; the sentences that people wrote are measured where fra-eng/fra.txt is in the cache folder.
+"""
+import csv
+import itertools
+import math
+import random
+from time import process_time
+
+import pytest
+import sacrebleu
+import torch
+
+import phrases
+from helpers.data.translation import load_translation
+from helpers.generation import bleu, translate
+from helpers.hooks import record
+from helpers.pretrained.weights import SHIPPED
+from helpers.recurrent import Seq2Seq
+from helpers.text import Vocab, batches, pad, split_words
+from helpers.training import one_cycle, sequence_loss, train
+
+TABLE = SHIPPED / "bahdanau.csv"
+FIELDS = ["corpus", "model", "steps", "seed", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "perplexity", "first_word_looks_at_when"]
+GROUPS = {"grammar": [(2, 6), (7, 11), (12, 16), (17, 25)], "fra-eng": [(2, 5), (6, 8), (9, 11), (12, 25)]}
+MODELS = {
+    "GRU, one vector": {"attention": False},
+    "GRU, attention": {},
+    "LSTM, one vector": {"kind": "lstm", "attention": False},
+    "LSTM, attention": {"kind": "lstm"},
+    "GRU, attention, one direction": {"bidirectional": False},
+    "GRU, one vector, not clipped": {"attention": False},
+    "GRU, attention, not clipped": {},
+    "GRU, one vector of 256": {"attention": False, "d_model": 256},
+}
+RUNS = [(name, 300) for name in list(MODELS)[:7]] + [(name, 1500) for name in ("GRU, one vector", "GRU, attention")]
+RUNS += [("GRU, one vector of 256", 1500)]
+
+
+def keep(**found):
+    """Put one row into the table, in place of an earlier one of the same training."""
+    rows = list(csv.DictReader(TABLE.open(newline="", encoding="utf-8"))) if TABLE.exists() else []
+    row = {field: f"{value:.4g}" if isinstance(value := found.get(field, ""), float) else str(value) for field in FIELDS}
+    rows = [other for other in rows if any(other[field] != row[field] for field in FIELDS[:4])] + [row]
+    with TABLE.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(sorted(rows, key=lambda row: (row["corpus"], row["model"], int(row["steps"]), int(row["seed"]))))
+
+
+class Corpus:
+    """known: pairs of token lists. asked: (English, its translations) of sentences that are not among them."""
+
+    def __init__(self, name, known, asked, min_count):
+        self.name, self.known, self.asked = name, known, asked
+        self.en, self.fr = (Vocab(side, min_count) for side in zip(*known))
+
+    def bleu(self, write):
+        """By length of the English sentence: {"bleu_1": ...}; write: from English sentences to French ones."""
+        found = {}
+        for number, (low, high) in enumerate(GROUPS[self.name], 1):
+            group = [(english, french) for english, french in self.asked if low <= len(english) <= high]
+            english, french = zip(*group)
+            references = list(itertools.zip_longest(*([" ".join(one) for one in some] for some in french)))
+            written = [" ".join(words) for words in write(list(english))]
+            found[f"bleu_{number}"] = sacrebleu.corpus_bleu(written, references, force=True).score
+        return found
+
+    def trained(self, model, steps, seed=0, clip=1.0, batch_size=128):
+        data = [(self.en.encode(e), self.fr.encode(f)) for e, f in self.known]
+        train(model, batches(data, batch_size, steps, seed), sequence_loss, 8e-3, one_cycle(steps), clip=clip)
+        return model
+
+    @torch.no_grad()
+    def measured(self, model):
+        """BLEU by length, the perplexity, and how often the first row's largest weight is on `when` where a sentence begins so."""
+        def write(sentences):
+            ids = translate(model, *pad([self.en.encode(words) for words in sentences]), max_len=40)
+            return [self.fr.decode(row) for row in ids]
+
+        pairs = [(self.en.encode(english), self.fr.encode(french[0])) for english, french in self.asked]
+        losses = [(sequence_loss(model, *batch).item(), (batch[2][:, 1:] != 0).sum().item())
+                  for batch in batches(pairs, 100, math.ceil(len(pairs) / 100))]
+        loss = sum(loss * words for loss, words in losses) / sum(words for _, words in losses)
+        found = self.bleu(write) | {"perplexity": math.exp(loss)}
+        when = [english for english, _ in self.asked if english[0] == "when"]
+        if model.decoder.attention:
+            with record(model) as seen:
+                write(when)
+            first = seen["decoder.attention.attention_weights"][0][:, 0]              # [B, T_src]
+            found["first_word_looks_at_when"] = (first.argmax(-1) == 0).float().mean().item()
+        return found
+
+
+@pytest.fixture(scope="module")
+def grammar():
+    """The split of lesson 4."""
+    pairs = [tuple(map(split_words, pair)) for pair in load_translation()]
+    order = torch.randperm(len(pairs), generator=torch.Generator().manual_seed(0)).tolist()
+    words = [pairs[i] for i in order]
+    return Corpus("grammar", words[1000:], [(english, [french]) for english, french in words[:1000]], 2)
+
+
+@pytest.fixture(scope="module")
+def written_by_people(read_or_skip):
+    """60,000 pairs of fra-eng, and 1,000 English sentences that are not among them, with all their translations."""
+    answers = {}
+    for english, french in read_or_skip(load_translation, "fra-eng"):
+        answers.setdefault(tuple(split_words(english)), []).append(split_words(french))
+    sentences = [(list(english), french) for english, french in answers.items() if 2 <= len(english) <= 25]
+    random.Random(0).shuffle(sentences)
+    known = [(english, one) for english, french in sentences[1000:] for one in french if len(one) <= 30]
+    return Corpus("fra-eng", known[:60_000], sentences[:1000], 10)
+
+
+def note(figure, corpus, name, steps, rows, how=None):
+    (low, high), *_, (longer, longest) = GROUPS[corpus.name]
+    figure(f"{corpus.name}, {name}, {steps:,} steps: BLEU of sentences of {low} to {high} words", [row["bleu_1"] for row in rows],
+           {f"of {longer} to {longest}": [row["bleu_4"] for row in rows]}, how=how)
+
+
+@pytest.mark.parametrize(("name", "steps"), RUNS)
+def test_one_vector_and_attention(grammar, figure, one_thread, name, steps):
+    rows = []
+    for seed in range(3):
+        torch.manual_seed(seed)
+        model = Seq2Seq(len(grammar.en), len(grammar.fr), **{"d_model": 128} | MODELS[name])
+        grammar.trained(model, steps, seed, clip=None if "not clipped" in name else 1.0)
+        rows.append(grammar.measured(model))
+        keep(corpus="grammar", model=name, steps=steps, seed=seed, **rows[-1])
+    note(figure, grammar, name, steps, rows)
+
+
+def test_counting(grammar, figure, one_thread):
+    table = phrases.phrase_table(grammar.known, grammar.en, grammar.fr)
+    for name, write in (("nearest sentence", lambda asked: phrases.nearest(asked, grammar.known, grammar.en)),
+                        ("table of phrases", lambda asked: [phrases.by_phrases(table, english) for english in asked])):
+        row = grammar.bleu(write)
+        keep(corpus="grammar", model=name, steps=0, seed=0, **row)
+        note(figure, grammar, name, 0, [row])
+
+
+@pytest.mark.parametrize("name", ["GRU, one vector", "GRU, attention"])
+def test_sentences_that_people_wrote(written_by_people, figure, one_thread, name, steps=1000):
+    corpus, start = written_by_people, process_time()
+    torch.manual_seed(0)
+    model = Seq2Seq(len(corpus.en), len(corpus.fr), d_model=128, dropout=0.2, **MODELS[name])
+    corpus.trained(model, steps, batch_size=64)
+    row = corpus.measured(model)
+    keep(corpus="fra-eng", model=name, steps=steps, seed=0, **row)
+    note(figure, corpus, name, steps, [row], how=f"1 thread, {process_time() - start:.0f} s")
+
+
+def test_the_recipe_of_a_textbook(read_or_skip, figure, one_thread, steps=2500):
+    """Dive into Deep Learning, the chapter on Bahdanau attention, first edition: 600 pairs, 250 epochs of batches of 64."""
+    pairs = [tuple(map(split_words, pair)) for pair in read_or_skip(load_translation, "fra-eng")[:800]]
+    en, fr = (Vocab(side) for side in zip(*pairs[:600]))
+    torch.manual_seed(0)
+    model = Seq2Seq(len(en), len(fr), d_model=32, num_layers=2, dropout=0.1, bidirectional=False)
+    data = [(en.encode(e), fr.encode(f)) for e, f in pairs[:600]]
+    train(model, batches(data, 64, steps), sequence_loss, 5e-3, clip=1.0)
+    found = {"its 600 pairs": bleu(model, pairs[:600], en, fr), "the 200 that follow": bleu(model, pairs[600:], en, fr)}
+    for name, score in found.items():
+        keep(corpus=f"textbook, {name}", model="GRU, attention, one direction", steps=steps, seed=0, bleu_1=score)
+    figure("recipe of Dive into Deep Learning, 2 layers of 32: BLEU of the 600 pairs trained on", [found["its 600 pairs"]],
+           {"of the 200 that follow": [found["the 200 that follow"]]})
