@@ -91,8 +91,8 @@ EXERCISES = {
         slow_masked_mean,
         [(torch.tensor([[[1.0, 2.0], [3.0, 6.0], [9.0, 9.0]], [[4.0, 0.0], [8.0, 8.0], [8.0, 8.0]]]),
           torch.tensor([2, 1])),
-         (numbers(3, 4, 2, seed=3), torch.tensor([2, 4, 1])),
-         (numbers(2, 3, 5, seed=4), torch.tensor([0, 3]))],
+         (numbers(3, 4, 3, seed=3), torch.tensor([2, 4, 1])),
+         (numbers(4, 5, 4, seed=4), torch.tensor([0, 5, 3, 1]))],
         {
             "the padding is averaged in; use the lengths":
                 lambda x, lengths: x.mean(1),
@@ -102,6 +102,12 @@ EXERCISES = {
                 lambda x, lengths: masked_sum(x, lengths) / lengths.unsqueeze(-1),
             "this is the sum; divide it by the length":
                 masked_sum,
+            "one vector of padding is averaged in; position t is real where t < length":
+                lambda x, lengths: masked_sum(x, (lengths + 1).clamp(max=x.shape[1])) / lengths.clamp(min=1).unsqueeze(-1),
+            "the last word is left out; position t is real where t < length":
+                lambda x, lengths: masked_sum(x, lengths - 1) / lengths.clamp(min=1).unsqueeze(-1),
+            "column j is divided by the length of sentence j; give the lengths a second axis, [B, 1]":
+                lambda x, lengths: masked_sum(x, lengths) / lengths.clamp(min=1),
         }),
     "leaks": Exercise(
         slow_leaks,
@@ -119,6 +125,8 @@ EXERCISES = {
                 overwritten,
             "that is one layer too many":
                 lambda mask, num_layers: reached(kept(mask), num_layers + 1).diagonal(1),
+            "rows and columns are exchanged; mask[i, j] lets position i read position j":
+                lambda mask, num_layers: reached(kept(mask.T), num_layers).diagonal(1),
             "True and False are exchanged; True marks a leak":
                 lambda mask, num_layers: ~reached(kept(mask), num_layers).diagonal(1),
             "every position knows its own token and those before it; asked is whether it knows token i + 1":

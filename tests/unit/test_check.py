@@ -278,6 +278,12 @@ PASSED = [
     ("masked_mean", "raised RuntimeError", lambda x, lengths: (
         x * (torch.arange(int(lengths.max())) < lengths.unsqueeze(-1)).unsqueeze(-1)
     ).sum(1) / lengths.clamp(min=1).unsqueeze(-1)),
+    ("masked_mean", "give the lengths a second axis", lambda x, lengths: (
+        x * (torch.arange(x.shape[1]) < lengths.unsqueeze(-1)).unsqueeze(-1)).sum(1) / lengths.clamp(min=1)),
+    ("masked_mean", "one vector of padding is averaged in", lambda x, lengths: (
+        x * (torch.arange(x.shape[1]) <= lengths.unsqueeze(-1)).unsqueeze(-1)).sum(1) / lengths.clamp(min=1).unsqueeze(-1)),
+    ("leaks", "rows and columns are exchanged", lambda mask, num_layers: torch.linalg.matrix_power(
+        (mask.T | torch.eye(len(mask), dtype=torch.bool)).float(), num_layers).diagonal(1) > 0),
     ("max_pool", "raised RuntimeError", lambda x, lengths: x.masked_fill(
         (torch.arange(int(lengths.max())) >= lengths.unsqueeze(-1)).unsqueeze(-1), -math.inf).amax(1)),
     ("max_pool", "your result is -100.0 at", lambda x, lengths: x.masked_fill(

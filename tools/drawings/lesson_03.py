@@ -42,10 +42,14 @@ def masks():
         d.cells(219, top, seen(CAUSAL), width=22)
         d.text(369, top + 55, "=", 20)
         d.cells(409, top, seen([a and b for a, b in zip(row, real)] for row in CAUSAL), width=22)
+    d.text(219, 520, "rows: queries, columns: keys", size=15, anchor="start", colour=SOFT)
     d.frame(404, 271, 120, 32, "query")
     d.text(534, 287, "`cat`", anchor="start", size=15)
 
     d.text(24, 550, "**3** the row of the query `cat`", anchor="start")
+    d.text(392, 550, "0", size=15, colour=SOFT)
+    d.cells(404, 540, [[0, 0.25, 0.5, 0.75, 1]], "plain", 20)
+    d.text(512, 550, "high score", size=15, anchor="start", colour=SOFT)
     words = BATCH[3]
     for i, word in enumerate(words):
         d.box(128 + 90 * i, 572, 82, 32, word, "key")
