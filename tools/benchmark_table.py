@@ -15,6 +15,7 @@ HEADINGS = {
     "test_widgets.py": "From a slider's move to new pixels, milliseconds",
     "test_transformer.py": "The same work, against `torch.nn`",
     "test_books.py": "The same task, against plain transcriptions of published settings",
+    "test_reversing.py": "Copying and reversing",
     "test_dates.py": "Dates",
     "test_translation.py": "Translation, BLEU of held-out sentences",
     "test_classification.py": "Sentiment",
