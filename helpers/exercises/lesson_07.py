@@ -130,8 +130,8 @@ EXERCISES = {
     "attend_from_cache": Exercise(
         slow_attend_from_cache,
         [tuple(numbers(rows, 1, seed=seed) for seed, rows in enumerate((2, 2, 2, 1, 1), 20)),
-         tuple(numbers(rows, 4, seed=seed) for seed, rows in enumerate((3, 3, 3, 5, 5), 30)),
-         tuple(numbers(rows, 4, seed=seed) for seed, rows in enumerate((3, 3, 3, 0, 0), 40))],
+         tuple(numbers(rows, 4, seed=seed) for seed, rows in enumerate((3, 3, 3, 0, 0), 40)),
+         tuple(numbers(rows, 4, seed=seed) for seed, rows in enumerate((3, 3, 3, 5, 5), 30))],
         {
             "what the cache holds is ignored; the kept keys and values come first, then the new ones":
                 lambda q, k, v, *kept: attend(q, k, v, lower(len(q), len(q))),
