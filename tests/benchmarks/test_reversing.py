@@ -19,7 +19,8 @@ def test_depth(one_thread, figure):
     found = list(rows())
     write(SHIPPED / "depth.csv", found)
     for depth in (1, 8):
-        best = {residual: max(mean(accuracies(found, residual, "pre", 0, depth, lr)) for lr in GRID["lr"]) for residual in (True, False)}
+        best = {residual: max(mean(accuracies(found, residual, "pre", 0, depth, lr)) for lr in GRID["lr"])
+                for residual in (True, False)}
         layers = f"{depth} pre-norm layer{'s' * (depth > 1)}"
         figure(f"reversing eight digits, {layers}, best of three rates: % right", [100 * best[True]],
                {"without residuals": [100 * best[False]]}, how="mean of 3 seeds")
@@ -28,7 +29,8 @@ def test_depth(one_thread, figure):
 
 def test_norm(one_thread, figure):
     """In 24 layers norms are needed."""
-    right = {norm: [100 * reversed_right(reverse(24, True, norm, 0.01, seed=seed)[0]) for seed in range(3)] for norm in ("pre", "none")}
+    right = {norm: [100 * reversed_right(reverse(24, True, norm, 0.01, seed=seed)[0]) for seed in range(3)]
+             for norm in ("pre", "none")}
     figure("reversing eight digits, 24 layers, rate 0.01: % right", right["pre"], {"without norms": right["none"]}, how="3 seeds")
     assert min(right["pre"]) > 90 and max(right["none"]) < 60
 
