@@ -17,6 +17,7 @@ HEADINGS = {
     "test_books.py": "The same task, against plain transcriptions of published settings",
     "test_positions.py": "Positions",
     "test_bahdanau.py": "One vector against attention, 128 wide (lesson 4)",
+    "test_reversing.py": "Copying and reversing",
     "test_dates.py": "Dates",
     "test_translation.py": "Translation, BLEU of held-out sentences",
     "test_classification.py": "Sentiment",

@@ -1,0 +1,94 @@
+"""Trains the encoders of lesson 7 that reverse eight digits, in every setting of its lab, and writes their losses.
+
+Residual on and off, norm before, after or none, by depth and learning rate, post-norm also with a warm-up: three seeds each.
+"""
+import argparse
+import csv
+import itertools
+import pathlib
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from helpers.pretrained.weights import SHIPPED
+from helpers.training import train
+from helpers.transformer import Embedding, EncoderLayer, Stack
+
+STEPS, EVERY = 200, 10                                       # of the training; steps to a point of the curve
+GRID = {"residual": (True, False), "norm": ("pre", "post", "none"), "warm": (0, 100), "depth": (1, 2, 4, 8),
+        "lr": (0.001, 0.003, 0.01), "seed": (0, 1, 2)}         # with warm-up post-norm alone, which is said to need it
+
+
+class Around(nn.Module):
+    """What surrounds a sublayer, with switches: residual True or False; norm "pre", "post" or "none"."""
+
+    def __init__(self, d_model, residual, norm):
+        super().__init__()
+        self.residual, self.norm_first = residual, norm != "post"
+        self.norm = nn.Identity() if norm == "none" else nn.LayerNorm(d_model)
+
+    def forward(self, x, layer):
+        y = layer(self.norm(x)) if self.norm_first else layer(x)
+        y = x + y if self.residual else y
+        return y if self.norm_first else self.norm(y)
+
+
+class Reverser(nn.Module):
+    """Encoder layers with switches: digits [B, T] to logits [B, T, 10] of the digit at the mirrored position."""
+
+    def __init__(self, depth, residual=True, norm="pre"):
+        super().__init__()
+        layers = [EncoderLayer(32, num_heads=2, d_ff=64) for _ in range(depth)]
+        for layer in layers:
+            layer.residuals = nn.ModuleList(Around(32, residual, norm) for _ in range(2))
+        self.embed, self.stack = Embedding(10, 32), Stack(layers, 32, norm)
+        self.output = nn.Linear(32, 10)
+
+    def forward(self, digits):
+        return self.output(self.stack(self.embed(digits)))                  # [B, T, 10]
+
+
+def reverse(depth, residual=True, norm="pre", lr=0.003, warm=0, seed=0, steps=200):
+    """A trained `Reverser` and its losses; warm: the steps in which the learning rate grows to lr."""
+    def loss(model, digits):
+        return F.cross_entropy(model(digits).flatten(0, 1), digits.flip(1).flatten())
+
+    torch.manual_seed(seed)
+    model, generator = Reverser(depth, residual, norm), torch.Generator().manual_seed(100 + seed)
+    examples = [(torch.randint(10, (32, 8), generator=generator),) for _ in range(steps)]
+    return model, train(model, examples, loss, lr, lambda step: min(1, (step + 1) / (warm + 1)))
+
+
+def reversed_right(model):
+    """The share of digits that a model puts right, of 500 sequences that it was not trained on."""
+    digits = torch.randint(10, (500, 8), generator=torch.Generator().manual_seed(9))
+    with torch.no_grad():
+        return (model(digits).argmax(-1) == digits.flip(1)).float().mean().item()
+
+
+def rows(grid=GRID, steps=STEPS):
+    """A dictionary for each setting: the setting, the accuracy, and the mean losses of every few steps, in one string."""
+    for values in itertools.product(*grid.values()):
+        setting = dict(zip(grid, values))
+        if setting["warm"] and setting["norm"] != "post":
+            continue
+        model, losses = reverse(**setting, steps=steps)
+        curve = torch.tensor(losses).unfold(0, EVERY, EVERY).mean(-1).tolist()
+        yield setting | {"accuracy": f"{reversed_right(model):.3f}", "losses": " ".join(f"{loss:.3g}" for loss in curve)}
+
+
+def write(path, found):
+    """Write the rows as CSV."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [*GRID, "accuracy", "losses"], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(found)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m tools.make_weights.depth", description=__doc__)
+    parser.add_argument("--out", type=pathlib.Path, default=SHIPPED,
+                        help="the folder to write depth.csv to (default: the one of the weights that ship)")
+    torch.set_num_threads(1)
+    write(parser.parse_args().out / "depth.csv", rows())
