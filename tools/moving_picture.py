@@ -34,7 +34,7 @@ def frames(explorer):
 def main():
     from tests.browser.labdriver import chromium, lab_server, open_notebook  # here: Playwright is installed for developers only
     lesson = read(PATHS[0])
-    touch = next(i for i, cell in enumerate(lesson.cells) if "change=change)" in cell.source)
+    touch = next(i for i, cell in enumerate(lesson.cells) if "reading(sunday), query" in cell.source)
     lesson.cells = [cell for cell in lesson.cells[:touch + 1] if cell.cell_type == "code"]
     with tempfile.TemporaryDirectory() as folder, lab_server(folder) as server, chromium() as browser:
         nbformat.write(lesson, pathlib.Path(folder) / "lesson.ipynb")
