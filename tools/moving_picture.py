@@ -39,7 +39,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder, lab_server(folder) as server, chromium() as browser:
         nbformat.write(lesson, pathlib.Path(folder) / "lesson.ipynb")
         with open_notebook(browser, server, "lesson.ipynb") as notebook:
-            notebook.page.set_viewport_size({"width": 1250, "height": 900})
+            notebook.page.set_viewport_size({"width": 1400, "height": 900})
             notebook.run_all()
             explorer = notebook.page.locator(".attention-explorer").last
             explorer.scroll_into_view_if_needed()
