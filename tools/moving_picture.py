@@ -34,12 +34,12 @@ def frames(explorer):
 def main():
     from tests.browser.labdriver import chromium, lab_server, open_notebook  # here: Playwright is installed for developers only
     lesson = read(PATHS[0])
-    touch = next(i for i, cell in enumerate(lesson.cells) if "change=change)" in cell.source)
+    touch = next(i for i, cell in enumerate(lesson.cells) if "reading(sunday), query" in cell.source)
     lesson.cells = [cell for cell in lesson.cells[:touch + 1] if cell.cell_type == "code"]
     with tempfile.TemporaryDirectory() as folder, lab_server(folder) as server, chromium() as browser:
         nbformat.write(lesson, pathlib.Path(folder) / "lesson.ipynb")
         with open_notebook(browser, server, "lesson.ipynb") as notebook:
-            notebook.page.set_viewport_size({"width": 1250, "height": 900})
+            notebook.page.set_viewport_size({"width": 1400, "height": 900})
             notebook.run_all()
             explorer = notebook.page.locator(".attention-explorer").last
             explorer.scroll_into_view_if_needed()

@@ -43,10 +43,13 @@ EXERCISES = {
         }),
     "cut": Exercise(
         slow_cut,
-        [(torch.tensor([0.5, 0.3, 0.2]), 0), (torch.tensor([0.1, 0.4, 0.4, 0.1]), 1), (torch.tensor([0.0, 0.9, 0.1, 0.0, 0.0]), 1)],
+        [(torch.tensor([0.5, 0.3, 0.2]), 0), (torch.tensor([0.5, 0.3, 0.2]), 2), (torch.tensor([0.1, 0.4, 0.4, 0.1]), 1),
+         (torch.tensor([0.0, 0.9, 0.1, 0.0, 0.0]), 1)],
         {
             "the rest sums to less than 1; divide it by what is left":
                 without,
+            "the largest weight is cut; cut the one at `key`":
+                lambda weights, key: slow_cut(weights, int(weights.argmax())),
             "each of the others gets an equal part of the weight that is cut; it needs to grow in proportion":
                 lambda weights, key: torch.where(torch.arange(len(weights)) == key, 0, weights + weights[key] / (len(weights) - 1)),
             "the cut weight is divided by the rest as well, and stays; set it to 0":

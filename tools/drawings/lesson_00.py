@@ -2,7 +2,7 @@
 from tools.drawings.svg import ROLES, SOFT, Drawing
 
 WRITTEN, TYPED = "2001-05-0", "3 May 2001"
-WEIGHTS = [0.82, 0.1, 0, 0.04, 0, 0, 0, 0, 0.04, 0]            # made up, as all weights in drawings are
+WEIGHTS = [0.7, 0.2, 0, 0.05, 0, 0, 0, 0, 0.05, 0]             # made up, as all weights in drawings are
 VALUES = [(0.9, 0.2, 0.6), (0.1, 0.5, 0.2), (0.3, 0.8, 0.1), (0.6, 0.1, 0.5), (0.2, 0.4, 0.9), (0.1, 0.2, 0.1),
           (0.5, 0.9, 0.2), (0.8, 0.3, 0.3), (0.3, 0.3, 0.7), (0.4, 0.7, 0.2)]
 
@@ -10,7 +10,7 @@ VALUES = [(0.9, 0.2, 0.6), (0.1, 0.5, 0.2), (0.3, 0.8, 0.1), (0.6, 0.1, 0.5), (0
 def look():
     d = Drawing(640, "One look: query, keys, weights, values", (
         "A date was typed, 3 May 2001, and the last character of 2001-05-0? is to be written. Its query is compared with the "
-        "key of every typed character. Lines as strong as the weights lead to the keys, the strongest to the 3. Every "
+        "key of every typed character. Lines as thick as the weights lead to the keys, the thickest to the 3. Every "
         "character has a value, a column of numbers. The values, each times its weight, are added up to the output, from "
         "which the character 3 is written."))
     middles = [131 + 48 * i for i in range(len(TYPED))]
@@ -31,6 +31,8 @@ def look():
     for x, weight, value in zip(middles, WEIGHTS, VALUES):
         d.arrow((x, 216), (x, 248))
         d.cells(x - 18, 250, [[weight]], width=36, height=28)
+        if weight:
+            d.text(x, 264, f"{weight:.2f}", 15)
         d.text(x, 294, "×")
         d.cells(x - 13, 316, [[part] for part in value], "value", 26, 20)
     d.text(24, 346, "values", anchor="start")
@@ -39,7 +41,7 @@ def look():
     total = d.sign(347, 478)
     for x, weight in zip(middles, WEIGHTS):
         strength(d, (x, 382), total.top, weight)
-    output = d.cells(334, 514, [[0.78], [0.23], [0.56]], "value", 26, 20)
+    output = d.cells(334, 514, [[0.695], [0.26], [0.52]], "value", 26, 20)
     d.arrow(total.bottom, (347, 510))
     d.text(24, 544, "output", anchor="start")
     written = d.box(430, 526, 36, 36, "`3`", size=20)
@@ -50,6 +52,6 @@ def look():
 
 
 def strength(d, start, end, weight):
-    """A line as strong as its weight; a dotted one for nearly none."""
-    d.arrow(start, end, colour=ROLES["weight"] if weight else SOFT, width=1.4 + 7 * weight, head=False,
+    """A line as thick as its weight; a dotted one for nearly none."""
+    d.arrow(start, end, colour=ROLES["weight"] if weight else SOFT, width=12 * weight or 1.4, head=False,
             dashes=None if weight else "2 5")
