@@ -20,7 +20,7 @@ def slow_clipped_precisions(answer, reference, most):
     return torch.tensor(precisions)
 
 
-def slow_additive_scores(query, keys, W_q, W_k, w_v):
+def slow_bahdanau_scores(query, keys, W_q, W_k, w_v):
     B, T, _ = keys.shape
     scores = torch.zeros(B, T)
     for b in range(B):
@@ -97,8 +97,8 @@ EXERCISES = {
             "the first number is for pairs; it needs to be for single words":
                 lambda answer, reference, most: slow_clipped_precisions(answer, reference, most + 1)[1:],
         }),
-    "additive_scores": Exercise(
-        slow_additive_scores,
+    "bahdanau_scores": Exercise(
+        slow_bahdanau_scores,
         [(torch.tensor([[1.0]]), torch.tensor([[[1.0], [-1.0]]]), torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 2.0]]),
           torch.tensor([1.0, 3.0])),
          (numbers(3, 2, seed=9), numbers(3, 3, 2, seed=10), numbers(2, 4, seed=11), numbers(2, 4, seed=12), numbers(4, seed=13)),
@@ -117,9 +117,9 @@ EXERCISES = {
             "every sentence gets the query of the first one":
                 lambda query, keys, W_q, W_k, w_v: (query[0] @ W_q + keys @ W_k).tanh() @ w_v,
             "these are weights; scores come before the softmax":
-                lambda *case: slow_additive_scores(*case).softmax(-1),
+                lambda *case: slow_bahdanau_scores(*case).softmax(-1),
             "the scores are divided by the root of d, which belongs to the dot product":
-                lambda *case: slow_additive_scores(*case) / math.sqrt(len(case[-1])),
+                lambda *case: slow_bahdanau_scores(*case) / math.sqrt(len(case[-1])),
         }),
     "context_vectors": Exercise(
         slow_context_vectors,

@@ -11,7 +11,8 @@ from tests.lessons.approximate import NUMBER
 from tests.notebooks import NAMES, PATHS, ROOT, code_cells, read
 
 CHEAP = ["01_nadaraya_watson", "03_masked_softmax"]
-CALLED_AT_ONCE = {("16_further", "x")}              # in their own cell and nowhere else: so a later cell may bind the name anew
+# In their own cell and nowhere else: so a later cell may bind the name anew.
+CALLED_AT_ONCE = {("03_masked_softmax", "mask"), ("05_multi_head_attention", "num_heads"), ("16_further", "x")}
 TRAIN_WITHOUT_END = """
 import itertools, torch
 from torch import nn
@@ -100,7 +101,8 @@ def read_later(table):
     names = set()
     for inner in table.get_children():
         if isinstance(inner, symtable.Function) and not inner.get_name().endswith(("comp", "genexpr")):
-            names |= {symbol.get_name() for symbol in inner.get_symbols() if symbol.is_global() and symbol.is_referenced()}
+            names |= {symbol.get_name() for symbol in inner.get_symbols() if symbol.is_referenced()     # symtable takes a
+                      and symbol.is_global() and not symbol.is_local()}                # function named `top` for a module
         names |= read_later(inner)
     return names
 
