@@ -107,6 +107,10 @@ EXERCISES = {
                 lambda query, key, t: (cosines(query, key) * t).softmax(-1),
             "the softmax runs over the queries, so the columns sum to 1; take it over the last axis":
                 lambda query, key, t: (cosines(query, key) / t).softmax(0),
+            "you normalise over the wrong axis, all vectors together; each vector needs norm 1, so pass dim=-1":
+                lambda query, key, t: (F.normalize(query, dim=0) @ F.normalize(key, dim=0).mT / t).softmax(-1),
+            "you divide the weights by the temperature; divide the cosines, before the softmax":
+                lambda query, key, t: cosines(query, key).softmax(-1) / t,
             "these are the scores; the softmax is missing":
                 lambda query, key, t: cosines(query, key) / t,
         }),

@@ -72,7 +72,7 @@ def bilinear(d, top):
 
 
 def additive(d, top):
-    header(d, top, "additive", "$w_v · tanh(W_q q + W_k k)$", "")
+    header(d, top, "additive", "$w_v · tanh(W_q q + W_k k)$", "parameters below")
     for y, values, role, name, result in ((top + 108, Q, "query", "q", [0.3, 0.7, 0.4, 0.1, 0.5]),
                                           (top + 214, SHORT, "key", "k", [0.2, 0.3, 0.2, 0.1, 0.4])):
         carried(d, y, 60, values, role, name, f"W_{name}", 62, result)
