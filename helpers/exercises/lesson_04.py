@@ -102,7 +102,7 @@ EXERCISES = {
         [(torch.tensor([[1.0]]), torch.tensor([[[1.0], [-1.0]]]), torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 2.0]]),
           torch.tensor([1.0, 3.0])),
          (numbers(3, 2, seed=9), numbers(3, 3, 2, seed=10), numbers(2, 4, seed=11), numbers(2, 4, seed=12), numbers(4, seed=13)),
-         (numbers(2, 3, seed=4), numbers(2, 4, 2, seed=5), numbers(3, 5, seed=6), numbers(2, 5, seed=7), numbers(5, seed=8))],
+         (numbers(4, 3, seed=4), numbers(4, 4, 2, seed=5), numbers(3, 5, seed=6), numbers(2, 5, seed=7), numbers(5, seed=8))],
         {
             "there is no tanh between the sum and w_v; without it the query moves all scores of a sentence alike":
                 lambda query, keys, W_q, W_k, w_v: sum(both(query, keys, W_q, W_k)) @ w_v,
@@ -116,6 +116,10 @@ EXERCISES = {
                 lambda query, keys, W_q, W_k, w_v: (keys @ W_k).tanh() @ w_v,
             "every sentence gets the query of the first one":
                 lambda query, keys, W_q, W_k, w_v: (query[0] @ W_q + keys @ W_k).tanh() @ w_v,
+            "word t meets the query of sentence t; give the query a dimension for the words, `unsqueeze(1)`":
+                lambda query, keys, W_q, W_k, w_v: (query @ W_q + keys @ W_k).tanh() @ w_v,
+            "the last dimension is averaged; w_v adds it up":
+                lambda *case: slow_bahdanau_scores(*case) / len(case[-1]),
             "these are weights; scores come before the softmax":
                 lambda *case: slow_bahdanau_scores(*case).softmax(-1),
             "the scores are divided by the root of d, which belongs to the dot product":
@@ -137,6 +141,12 @@ EXERCISES = {
                     scores.masked_fill(real_words(scores, lengths), -torch.inf).softmax(-1), outputs),
             "every real word counts the same; weigh them by the softmax of their scores":
                 lambda scores, outputs, lengths: averaged(real_words(scores, lengths) / lengths.unsqueeze(1), outputs),
+            "the weighted outputs are averaged; add them up, because the weights already sum to 1":
+                lambda scores, outputs, lengths: slow_context_vectors(scores, outputs, lengths) / scores.shape[1],
+            "the best word alone is taken; the softmax gives every real word a weight":
+                lambda scores, outputs, lengths: outputs[
+                    torch.arange(len(outputs)), scores.masked_fill(~real_words(scores, lengths), -torch.inf).argmax(-1)],
+            "-10 leaves padding a small weight; write -inf": hidden_by(-10.0),
             "the last real word is hidden, too; a sentence of length 3 has the positions 0 to 2":
                 lambda scores, outputs, lengths: hidden_by(-torch.inf)(scores, outputs, lengths - 1),
             "the first word of the padding is still there; a sentence of length 3 has the positions 0 to 2":

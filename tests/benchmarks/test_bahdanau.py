@@ -34,8 +34,8 @@ MODELS = {
     "GRU, attention, not clipped": {},
     "GRU, one vector of 256": {"attention": False, "d_model": 256},
 }
-RUNS = [(name, 300) for name in list(MODELS)[:7]] + [(name, 1500) for name in ("GRU, one vector", "GRU, attention")]
-RUNS += [("GRU, one vector of 256", 1500)]
+RUNS = [(name, 300) for name in list(MODELS)[:7]]
+RUNS += [(name, 1500) for name in ("GRU, one vector", "LSTM, one vector", "GRU, attention", "GRU, one vector of 256")]
 
 
 def keep(**found):

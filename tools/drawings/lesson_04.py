@@ -37,9 +37,10 @@ def recurrent_step():
     d.text(354, 398, "$n$")
     d.text(510, 398, "$z$")
     word = d.box(24, 568, 76, 36, "$x_t$")
-    d.arrow(before.bottom, (62, 530), head=False)
-    d.arrow(word.top, (62, 530), head=False)
-    d.arrow((62, 530), (496, 530), update.bottom)
+    d.arrow(before.bottom, (62, 514))
+    d.arrow(word.top, (62, 546))
+    both = d.box(38, 514, 48, 32, "$x, h$")
+    d.arrow(both.right, (496, 530), update.bottom)
     for box in (reset, candidate):
         d.arrow((box.bottom[0], 530), box.bottom)
     d.text(300, 550, "the word $x_t$ and the state $h_{t−1}$", colour=SOFT)
@@ -53,8 +54,8 @@ def recurrent_step():
 def encoder_decoder():
     d = Drawing(600, "Encoder and decoder with one vector between them", (
         "The encoder reads four English words in both directions. Its two final states are joined to one vector, the context. "
-        "This one vector is all that the decoder gets: it enters each of the five steps, which read the words written "
-        "so far and write the next French word."))
+        "This one vector is all that the decoder gets: it is the first state, and it enters each of the five steps, "
+        "which read the words written so far and write the next French word."))
     d.text(24, 34, "**encoder** reads", anchor="start")
     steps = [d.box(24 + 150 * i, 124, 102, 44, "GRU", "parameter") for i in range(4)]
     for step, word in zip(steps, SOURCE):
@@ -80,14 +81,17 @@ def encoder_decoder():
         d.box(box.x + 8, 510, 72, 34, written)
     for left, right in zip(boxes, boxes[1:]):
         d.arrow(left.right, right.left)
+    d.arrow((300, 316), (9, 316), (9, 442), boxes[0].left, colour=INK, width=2.4)
+    d.text(34, 487, "first\nstate", size=15)
     d.text(300, 574, "each step reads the word before and the same context", colour=SOFT)
     return d
 
 
 def attention_between():
     d = Drawing(776, "Attention between encoder and decoder", (
-        "The encoder's output at every English word is kept. The decoder's state is the query; it is scored against all "
-        "outputs, its keys. The softmax of the scores is a row of weights. The outputs, now as values, each times its weight, are "
+        "The encoder's output at every English word is kept, and its final state is the decoder's first. "
+        "The decoder's state is the query; it is scored against all outputs, its keys. "
+        "The softmax of the scores is a row of weights. The outputs, now as values, each times its weight, are "
         "added up to the context of this step. The decoder reads the word chat and the context, and writes dort; its new "
         "state is the query of the next step."))
     middles = [206 + 104 * i for i in range(4)]
@@ -108,9 +112,11 @@ def attention_between():
     d.box(158, 252, 408, 40, "additive score, then softmax", "parameter")
     query = d.box(24, 254, 96, 36, "query", "query")
     d.arrow(query.right, (158, 272))
-    d.text(48, 108, "encoder", anchor="start")
-    d.text(48, 168, "outputs\nas keys", anchor="start")
-    d.text(48, 214, "`[B, T_src,`\n`d_model]`", anchor="start", size=15)
+    d.arrow((middles[0] - 39, 122), (36, 122), (36, 254))
+    d.text(48, 106, "encoder", anchor="start")
+    d.text(48, 138, "first state", anchor="start", size=15, colour=SOFT)
+    d.text(48, 174, "outputs\nas keys", anchor="start")
+    d.text(48, 218, "`[B, T_src,`\n`d_model]`", anchor="start", size=15)
     d.text(48, 306, "decoder state", anchor="start", colour=SOFT)
     d.text(48, 344, "weights", anchor="start")
     d.text(48, 424, "the same,\nas values", anchor="start")
