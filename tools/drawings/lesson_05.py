@@ -114,8 +114,8 @@ def multi_head():
         d.arrow((right - 20, 348), times.right)
         d.arrow(times.bottom, (left, 420))
         d.cells(left - 15, 428, output, "value", 15, 10)
-    for name, x, y in (("q", 324, 84), ("k", 340, 120), ("v", 340, 308)):      # in the first head
-        d.text(x, y, f"${name}$")
+    for name, *place in (("q", 324, 84), ("k", 340, 120), ("v", 340, 308)):     # in the first head
+        d.text(*place, f"${name}$")
     d.text(24, 28, "$x$ `[B, T, d_model]`", anchor="start")
     d.text(58, 200, "cut into heads", anchor="start")
     d.text(58, 222, "`[B, H, T, d_head]`", anchor="start", size=15)
