@@ -93,6 +93,8 @@ EXERCISES = {
                 lambda query, memory, W_q, W_k, W_v, h: merged(attend(query, memory, W_q, W_k, W_v, 1)),
             "the softmax runs over the queries; take it over the last axis, the keys":
                 lambda *case: merged(attend(*case, axis=-2)),
+            "the softmax runs over the heads; take it over the last axis, the keys":
+                lambda *case: merged(attend(*case, axis=0)),
             "the heads are merged by one reshape, which mixes positions and heads; transpose first":
                 lambda *case: attend(*case).reshape(len(case[0]), -1),
         }),

@@ -144,6 +144,9 @@ class AttentionExplorer(Typed, Touch, anywidget.AnyWidget):
         the neuron view. Raises ValueError for a control or a value that this explorer does not have.
         """
         for name, value in position.items():
+            if name in self.texts:
+                raise ValueError(f"{name}={value!r}: a text is no control. Type it into its box, or set "
+                                 f"`texts = {self.texts | {name: value}}` on this explorer")
             if value not in self.ranges.get(name, ()):
                 raise ValueError(f"{name}={value}: this explorer has {describe(self.ranges)}")
         compare = position.pop("compare", None)

@@ -202,6 +202,12 @@ def test_what_is_typed_is_read_and_shown():
     assert len(explorer.weights) == 4 * 2 * 3 * 2 * 2 and pixels(explorer.picture()) != before
 
 
+def test_a_move_to_a_text_says_how_to_change_it():
+    explorer = AttentionExplorer.of_texts(read, text="one two", other="three")
+    with pytest.raises(ValueError, match="text='four': .* set `texts = {'text': 'four', 'other': 'three'}`"):
+        explorer.move(text="four")
+
+
 def test_what_cannot_be_read_gets_a_message_and_changes_nothing():
     explorer = AttentionExplorer.of_texts(read, text="one two", other="")
     before = explorer.weights, pixels(explorer.picture())

@@ -3,9 +3,9 @@ import math
 
 from tools.drawings.svg import SOFT, Drawing
 
-X = [[0.2, 0.7, 0.1, 0.5, 0.3], [0.8, 0.1, 0.4, 0.2, 0.6], [0.3, 0.3, 0.9, 0.1, 0.2], [0.1, 0.6, 0.2, 0.8, 0.4]]
+X = [[0.2, 0.7, 0.1, 0.5], [0.8, 0.1, 0.4, 0.2], [0.3, 0.3, 0.9, 0.1], [0.1, 0.6, 0.2, 0.8]]
 Q = [[0.5, 0.2, 0.7], [0.1, 0.8, 0.3], [0.6, 0.4, 0.1], [0.2, 0.3, 0.9]]
-K_TRANSPOSED = [[0.7, 0.1, 0.4, 0.2], [0.2, 0.6, 0.3, 0.8], [0.4, 0.9, 0.1, 0.5]]
+K_TRANSPOSED = [[0.7, 0.1, 0.4], [0.2, 0.6, 0.3]]
 V = [[0.3, 0.8, 0.2], [0.9, 0.1, 0.5], [0.2, 0.4, 0.7], [0.6, 0.3, 0.1]]
 HEADS = [[[0.7, 0.1, 0.1, 0.1], [0.1, 0.6, 0.2, 0.1], [0.1, 0.1, 0.7, 0.1], [0.2, 0.1, 0.1, 0.6]],
          [[0.4, 0.4, 0.1, 0.1], [0.6, 0.2, 0.1, 0.1], [0.1, 0.7, 0.1, 0.1], [0.1, 0.1, 0.6, 0.2]],
@@ -23,13 +23,14 @@ def softmax(row):
 
 def scaled_dot_product():
     d = Drawing(800, "Scaled dot-product attention", (
-        "The matrix x of four words is projected three times, to queries, keys and values. The queries stand at the left of "
+        "The matrix x of three words is projected three times, to queries, keys and values. The queries stand at the left of "
         "the scores and the transposed keys above them, so that each score is in the row of its query and the column of its "
         "key. Scores are divided by the root of d_head, may be masked, and pass a softmax in each row, which gives the "
         "weights. The weights times the values are the output, one row for each query."))
-    scores = product(Q, K_TRANSPOSED)
+    x, q, v = X[:3], [row[:2] for row in Q[:3]], [row[:2] for row in V[:3]]
+    scores = product(q, K_TRANSPOSED)
     weights = [softmax(row) for row in scores]
-    d.cells(193, 34, X, "plain", 22)
+    d.cells(192, 36, x, "plain", 28)
     d.text(180, 66, "$x$", anchor="end")
     d.text(180, 90, "`[T, d_model]`", anchor="end", size=15)
     d.text(330, 66, "**1** project", anchor="start")
@@ -40,15 +41,15 @@ def scaled_dot_product():
     for box in (W_q, W_v):
         d.arrow((248, 126), (248, 148), (box.top[0], 148), box.top)
 
-    d.cells(204, 244, K_TRANSPOSED, "key", 22)
+    d.cells(206, 250, K_TRANSPOSED, "key", 28)
     d.arrow(W_k.bottom, (248, 240))
     d.text(306, 266, "$k$ transposed", anchor="start")
     d.text(306, 290, "`[d_head, T_k]`", anchor="start", size=15)
-    d.cells(79, 336, Q, "query", 22)
+    d.cells(84, 338, q, "query", 28)
     d.arrow(W_q.bottom, (112, 332))
     d.text(112, 446, "$q$")
     d.text(112, 470, "`[T_q, d_head]`", size=15)
-    d.cells(204, 336, scores, "plain", 22)
+    d.cells(206, 338, scores, "plain", 28)
     d.arrow((152, 380), (200, 380))
     d.arrow((248, 315), (248, 333))
     d.text(306, 352, "**2** score", anchor="start")
@@ -59,10 +60,10 @@ def scaled_dot_product():
     d.text(262, 452, "**3** divide by $√d_{head}$", anchor="start")
     d.text(262, 480, "mask, if there is one", anchor="start", colour=SOFT)
     d.text(262, 508, "**4** softmax of each row", anchor="start")
-    d.cells(204, 540, weights, "weight", 22)
+    d.cells(206, 542, weights, "weight", 28)
     d.text(190, 574, "weights", anchor="end")
     d.text(190, 598, "`[T_q, T_k]`", anchor="end", size=15)
-    d.cells(467, 540, V, "value", 22)
+    d.cells(472, 542, v, "value", 28)
     d.arrow(W_v.bottom, (500, 536))
     d.text(500, 650, "$v$")
     d.text(500, 674, "`[T_k, d_head]`", size=15)
@@ -71,7 +72,7 @@ def scaled_dot_product():
     d.arrow((294, 584), times.left)
     d.arrow((462, 584), times.right)
     d.arrow(times.bottom, (378, 666))
-    d.cells(345, 670, product(weights, V), "value", 22)
+    d.cells(350, 672, product(weights, v), "value", 28)
     d.text(326, 690, "**5** weigh, **6** add:", anchor="end")
     d.text(326, 714, "output = weights × $v$", anchor="end")
     d.text(326, 738, "`[T_q, d_head]`", anchor="end", size=15)
@@ -113,6 +114,8 @@ def multi_head():
         d.arrow((right - 20, 348), times.right)
         d.arrow(times.bottom, (left, 420))
         d.cells(left - 15, 428, output, "value", 15, 10)
+    for name, *place in (("q", 324, 84), ("k", 340, 120), ("v", 340, 308)):     # in the first head
+        d.text(*place, f"${name}$")
     d.text(24, 28, "$x$ `[B, T, d_model]`", anchor="start")
     d.text(58, 200, "cut into heads", anchor="start")
     d.text(58, 222, "`[B, H, T, d_head]`", anchor="start", size=15)
