@@ -99,6 +99,8 @@ EXERCISES = {
                 lambda delta, d, base=10_000.0: from_angles([float(delta)] * (d // 2), d),
             "`base` is ignored; the frequencies depend on it":
                 lambda delta, d, base=10_000.0: slow_shift_matrix(delta, d),
+            "this is the identity, which leaves every position where it is; put a rotation on its diagonal for each pair":
+                lambda delta, d, base=10_000.0: torch.eye(d),
             "each column is paired with the one half the width away; pair columns 2j and 2j + 1":
                 lambda delta, d, base=10_000.0: in_halves(slow_shift_matrix(delta, d, base)),
         }),
@@ -134,6 +136,8 @@ EXERCISES = {
                 lambda scores: causal(alibi(scores, slopes=torch.full((len(scores),), 2.0 ** (-8 / len(scores))))),
             "the bias has no effect; it is the slope times the position of the key, on the last axis":
                 lambda scores: causal(scores),
+            "the scores are scaled already; do not divide them by a root again":
+                lambda scores: causal(alibi(scores / scores.shape[-1] ** 0.5)),
             "the future is not hidden; add the causal mask":
                 lambda scores: alibi(scores).softmax(-1),
             "the future was hidden after the softmax, so the rows sum to less than 1; mask before":

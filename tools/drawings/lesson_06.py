@@ -65,7 +65,7 @@ def schemes():
         "Four columns, each from the same four words x to queries and keys, scores and weights. Sinusoidal positions add a table "
         "of sines and cosines to x, learned positions add a table of parameters to x. Rotary positions turn the queries and the "
         "keys, so the scores are alike along each diagonal. ALiBi leaves the scores as the words alone make them, then adds a "
-        "bias, the lower the farther the key, and its weights stay near the diagonal."))
+        "bias, the lower the farther the key, and its weights stay near the diagonal. In all columns the future is masked."))
     for y, words in ((92, "words"), (256, "$q$ and $k$"), (404, "scores"), (556, "weights")):
         d.text(20, y, words, anchor="start")
     for i, (name, added, scheme) in enumerate((("sinusoidal", "words", sines), ("learned", "words", table),
@@ -99,7 +99,7 @@ def column(d, x, name, added):
     sums(d, (x, 438), (x, 526), added == "scores")
     d.arrow((x, 520), (x, 527))
     slope = 0.35 if added == "scores" else 0
-    d.cells(x - 30, 528, [weights([s - slope * abs(m - n) for n, s in enumerate(row)])
+    d.cells(x - 30, 528, [weights([s - slope * (m - n) for n, s in enumerate(row[:m + 1])]) + [None] * (3 - m)
                           for m, row in enumerate(SCORES[name])], "weight", 15)
 
 
@@ -138,5 +138,5 @@ def turns(d, x):
 
 
 def bias(d, x):
-    d.cells(x + 38, 461, [[0.7, 0.35, 0.0], [0.35, 0.7, 0.35], [0.0, 0.35, 0.7]], "plain", 14)
+    d.cells(x + 38, 460, [[0.9 - 0.3 * abs(m - n) for n in range(4)] for m in range(4)], "plain", 11)
     d.text(x + 57, 520, "bias", colour=SOFT)
