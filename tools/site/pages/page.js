@@ -67,7 +67,7 @@ document.querySelectorAll(".explorer").forEach((el, n) => {
 });
 
 // What is wider than the page moves in its box, by keyboard too.
-const boxes = document.querySelectorAll("pre, .wide");
+const boxes = document.querySelectorAll("pre, .wide, .formula");
 const mark = () => boxes.forEach((box) => {
   if (box.scrollWidth > box.clientWidth) box.tabIndex = 0; else box.removeAttribute("tabindex");
 });
