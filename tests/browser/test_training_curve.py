@@ -1,5 +1,6 @@
 """The live training curve in a real JupyterLab: it moves, and the saved notebook has its last picture."""
 import base64
+import re
 import time
 
 import pytest
@@ -18,6 +19,7 @@ WITHOUT_END = """curve = TrainingCurve(1_000_000)
 for step in range(1_000_000):
     time.sleep(0.01)
     curve(step + 1, 100 / (1 + step))"""
+LIVE_ALT = """() => window.jupyterapp.shell.currentWidget.content.widgets[1].model.outputs.get(0).metadata['image/png'].alt"""
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +63,8 @@ def test_an_interrupted_training_keeps_its_curve(notebook):
     picture = picture_of(notebook.cell(1))
     first = notebook.fingerprint(picture)
     notebook.wait_change(picture, first, 20)
+    wait_until(lambda: int(re.search(r"after (\d+) of", notebook.page.evaluate(LIVE_ALT))[1]) > 10, 60, picture.inner_text)
     notebook.page.evaluate("() => window.jupyterapp.commands.execute('notebook:interrupt-kernel')")
     notebook.wait_idle()
     assert "KeyboardInterrupt" in notebook.cell(1).inner_text()
-    assert notebook.fingerprint(picture) != first and int(notebook.say("print(len(curve.losses))")) > 1
+    assert notebook.fingerprint(picture) != first and int(notebook.say("print(len(curve.losses))")) > 10
