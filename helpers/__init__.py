@@ -19,5 +19,6 @@ data/               load_...: corpora that ship, files of your own, published ar
 pretraining/        pretraining BERT: objectives, steps, checkpoints; python -m helpers.pretraining
 pretrained/         load_bert, fetch_bert: published checkpoints; load_weights, and the weights that ship
 widgets/            AttentionExplorer; explore, for labs; TrainingCurve, which train shows
+jupyter/            settings of JupyterLab; the kernel's answers reach the page at once
 exercises/          check, and the exercises of each lesson
 """

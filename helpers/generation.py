@@ -130,7 +130,8 @@ def beams(model: nn.Module, src: Tensor, lengths: Tensor, max_len: int, width: i
 
 
 @torch.no_grad()
-def answer_scores(model: nn.Module, src: Tensor, lengths: Tensor, ids: Tensor, length_penalty: float = 0.6) -> Tensor:
+def answer_scores(model: nn.Module, src: Tensor, lengths: Tensor, ids: Tensor,
+                  length_penalty: float = 0.6) -> Tensor:
     """The scores of the answers ids [B, T] to src [B, T_src] of lengths [B]: [B].
 
     The sum of the tokens' log-probabilities, divided by ((5 + number of tokens) / 6) ** length_penalty, so

@@ -304,33 +304,26 @@ class Tiles:
 
     image: AxesImage
     names: list[Text]
-    ends: list[Text]                                         # the numbers of the first and the last query and key
 
     @property
     def artists(self) -> list:
         """What moves."""
-        return [self.image, *self.names, *self.ends]
+        return [self.image, *self.names, self.image.axes.xaxis, self.image.axes.yaxis]
 
 
 def draw_tiles(ax: Axes, most: int) -> Tiles:
     """Draw an empty square with room for the names of `most` maps; `move_tiles` fills it."""
     image = ax.imshow([[np.nan]], cmap=WEIGHTS, vmin=0, vmax=1, extent=(0, 1, 1, 0), interpolation="nearest")
-    ax.set(xticks=[], yticks=[])
-    ax.set_xlabel("keys", color=KEY, weight="bold", labelpad=16)
-    ax.set_ylabel("queries", color=QUERY, weight="bold", labelpad=16)
-
-    def texts(number, **options):
-        return [ax.text(0, 0, "", fontsize=9, **options) for _ in range(number)]
-
-    side = 2 * math.ceil(math.sqrt(most))
-    return Tiles(image, texts(most, ha="center", va="center"),
-                 texts(side, ha="right", va="center") + texts(side, ha="center", va="top"))
+    ax.tick_params(length=0, labelsize=9)
+    ax.set_xlabel("keys", color=KEY, weight="bold")
+    ax.set_ylabel("queries", color=QUERY, weight="bold")
+    return Tiles(image, [ax.text(0, 0, "", fontsize=9, ha="center", va="center") for _ in range(most)])
 
 
 def move_tiles(tiles: Tiles, maps: Values, names: Sequence[str]) -> None:
     """Put maps `[H, T, T]` into the square, in rows of the root of H rounded up, each under its name.
 
-    Left of the square and below it stand the numbers of each map's first and last query and key.
+    The axes have the numbers of each map's first and last query and key.
     """
     values = as_numpy(maps).repeat(2, -1).repeat(2, -2)      # two pixels a cell, so that half a cell is the least of gaps
     columns, size = math.ceil(math.sqrt(len(values))), values.shape[-1]
@@ -338,18 +331,17 @@ def move_tiles(tiles: Tiles, maps: Values, names: Sequence[str]) -> None:
     step = np.array([size + 2 * gap, size + gap])            # grey above each map for its name, and beside it
     square = np.full(columns * step + (gap, gap), np.nan)
     height, width = square.shape
-    for text in tiles.names + tiles.ends:
+    for text in tiles.names:
         text.set_text("")
     for h, (text, name) in enumerate(zip(tiles.names, names, strict=False)):
         top, left = step * divmod(h, columns) + (2 * gap, gap)
         square[top:top + size, left:left + size] = values[h]
         text.set(text=name, position=((left + size / 2) / width, (top - gap) / height))
-    half, last = len(tiles.ends) // 2, size // 2 - 1
-    for i, number in enumerate(columns * [0, last]):
-        row, column = step * (i // 2) + (2 * gap, gap) + 2 * number + 1
-        if i // 2 * columns < len(values):                   # there are maps in this row
-            tiles.ends[i].set(text=str(number), position=(-0.01, row / height))
-        tiles.ends[half + i].set(text=str(number), position=(column / width, 1.01))
+    ends, rows = np.array([1, size - 1]), math.ceil(len(values) / columns)
+    for set_ticks, number, each, first, whole in ((tiles.image.axes.set_xticks, columns, step[1], gap, width),
+                                                  (tiles.image.axes.set_yticks, rows, step[0], 2 * gap, height)):
+        places = (first + each * np.arange(number)[:, None] + ends).ravel()
+        set_ticks(places / whole, number * ["0", str(size // 2 - 1)])
     tiles.image.set_data(np.ma.masked_invalid(square))
 
 

@@ -29,7 +29,8 @@ def read_squad(file):
     """The questions of a file of SQuAD, with the first answer of each."""
     try:
         passages = [passage for article in json.loads(file.text)["data"] for passage in article["paragraphs"]]
-        return [(asked["question"], passage["context"], start := answer["answer_start"], start + len(answer["text"]))
+        return [(asked["question"], passage["context"], start := answer["answer_start"],
+                 start + len(answer["text"]))
                 for passage in passages for asked in passage["qas"] for answer in asked["answers"][:1]]
     except (ValueError, KeyError, TypeError) as error:
         raise file.error(getattr(error, "lineno", 1), error, "JSON in SQuAD's layout") from error

@@ -18,36 +18,46 @@ from helpers.text import read_wordpiece, save_wordpiece
 NAMES = {                                                    # ours: theirs
     "embed.tokens": "embeddings.word_embeddings",
     "embed.positions.table": "embeddings.position_embeddings.weight",
-    "embed.segments": "embeddings.token_type_embeddings", "embed.norm": "embeddings.LayerNorm",
+    "embed.segments": "embeddings.token_type_embeddings",
+    "embed.norm": "embeddings.LayerNorm",
     "encoder.layers": "encoder.layer",
-    "self_attn.q_proj": "attention.self.query", "self_attn.k_proj": "attention.self.key",
-    "self_attn.v_proj": "attention.self.value", "self_attn.out_proj": "attention.output.dense",
+    "self_attn.q_proj": "attention.self.query",
+    "self_attn.k_proj": "attention.self.key",
+    "self_attn.v_proj": "attention.self.value",
+    "self_attn.out_proj": "attention.output.dense",
     "residuals.0.norm": "attention.output.LayerNorm",
-    "feed_forward.up": "intermediate.dense", "feed_forward.down": "output.dense",
+    "feed_forward.up": "intermediate.dense",
+    "feed_forward.down": "output.dense",
     "residuals.1.norm": "output.LayerNorm",
     "bert.pooler": "bert.pooler.dense",
     "mlm_head.transform": "cls.predictions.transform.dense",
     "mlm_head.norm": "cls.predictions.transform.LayerNorm",
     "mlm_head.output": "cls.predictions",                # its bias: the weight is that of the words
-    "nsp_head": "cls.seq_relationship"}
+    "nsp_head": "cls.seq_relationship",
+}
 REPEATED = {                                                 # what some files hold a second time
     "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
-    "cls.predictions.decoder.bias": "cls.predictions.bias"}
+    "cls.predictions.decoder.bias": "cls.predictions.bias",
+}
 SIZES = {
     "vocab_size": "vocab_size", "hidden_size": "d_model", "num_attention_heads": "num_heads", "intermediate_size": "d_ff",
-    "num_hidden_layers": "num_layers", "max_position_embeddings": "max_len", "type_vocab_size": "num_segments"}
+    "num_hidden_layers": "num_layers", "max_position_embeddings": "max_len", "type_vocab_size": "num_segments",
+}
 FOUND_IN = {                                                 # where the weights show a size: a tensor, and its axis
     "vocab_size": ("bert.embeddings.word_embeddings.weight", 0),
     "hidden_size": ("bert.embeddings.word_embeddings.weight", 1),
     "intermediate_size": ("bert.encoder.layer.0.intermediate.dense.weight", 0),
     "max_position_embeddings": ("bert.embeddings.position_embeddings.weight", 0),
-    "type_vocab_size": ("bert.embeddings.token_type_embeddings.weight", 0)}
+    "type_vocab_size": ("bert.embeddings.token_type_embeddings.weight", 0),
+}
 MODEL = {                                                    # what may stand in config.json; the first, where it says nothing
     "model_type": ["bert"], "hidden_act": ["gelu"], "position_embedding_type": ["absolute"], "is_decoder": [False],
-    "add_cross_attention": [False], "tie_word_embeddings": [True]}
+    "add_cross_attention": [False], "tie_word_embeddings": [True],
+}
 TOKENIZER = {                                                # and in tokenizer_config.json
     "do_lower_case": [True, False], "strip_accents": [None, True, False], "tokenize_chinese_chars": [True],
-    "tokenizer_class": ["BertTokenizer", "BertTokenizerFast", None]}
+    "tokenizer_class": ["BertTokenizer", "BertTokenizerFast", None],
+}
 
 
 def load_bert(folder) -> BertForPretraining:

@@ -113,7 +113,8 @@ def fill(wanted, stored, complaint):
         "of another shape": [f"{name} (is {list(mine.shape)}, needs {list(needed.shape)})"
                              for name, mine, needed in both if mine.shape != needed.shape],
         "of another kind": [f"{name} (is {mine.dtype}, needs {needed.dtype})" for name, mine, needed in both
-                            if mine.dtype != needed.dtype and not {mine.dtype, needed.dtype} <= set(FLOATS)]})
+                            if mine.dtype != needed.dtype and not {mine.dtype, needed.dtype} <= set(FLOATS)],
+    })
     stored = {name: stored[name].to(tensor.dtype) for name, tensor in wanted.items()}
     refuse(complaint, {"too large for the model's dtype": not_finite(stored)})
     with torch.no_grad():

@@ -85,7 +85,8 @@ class AttentionExplorer(Typed, Touch, anywidget.AnyWidget):
             pair of strings. For an encoder-decoder (source, target), the target without `<bos>` and `<eos>`.
         where: which attention of an encoder-decoder, as in `helpers.hooks.weights_chosen`: "encoder", "decoder.*self_attn", or
             "cross_attn", the default. A row of cross-attention has the token that is written there, `<eos>` at the end; a row of
-            the decoder's self-attention the token that is read there. position: where the controls start, as in `move`.
+            the decoder's self-attention the token that is read there.
+        position: where the controls start, as in `move`.
         Cells that the masks hide are shown as hidden. Raises ValueError for a text that does not fit the vocabulary or
         the model, a model in training mode, and a `where` that does not choose one kind of attention.
         """

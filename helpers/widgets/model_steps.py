@@ -16,14 +16,19 @@ from helpers.plots import as_numpy
 LIKELIEST, COLUMNS = 5, 64                                   # tokens named for each row; logits up to here are sent whole
 PROJECTIONS = {"q_proj": "query", "k_proj": "key", "v_proj": "value"}
 FORMULAS = {                                   # by the last part of a step's name, else by its module's class; [+ b] if it has one
-    "q_proj": "q = x W_{q}^{T} [+ b_{q}]", "k_proj": "k = x W_{k}^{T} [+ b_{k}]", "v_proj": "v = x W_{v}^{T} [+ b_{v}]",
+    "q_proj": "q = x W_{q}^{T} [+ b_{q}]",
+    "k_proj": "k = x W_{k}^{T} [+ b_{k}]",
+    "v_proj": "v = x W_{v}^{T} [+ b_{v}]",
     "attention_scores": "scores = q k^{T} / √d_{head}",
     "mask": "1 where the query may look at the key, 0 where it may not",
     "attention_weights": "weights = softmax(scores) of each row; a hidden key gets 0",
     "heads": "heads = weights v",
     "out_proj": "concat(heads) W_{o}^{T} [+ b_{o}]",
-    "table": "a row for each position", "positions": "x + table",
-    "output": "logits = x W^{T} [+ b]", "Linear": "x W^{T} [+ b]", "sum": "x + sublayer(x)",
+    "table": "a row for each position",
+    "positions": "x + table",
+    "output": "logits = x W^{T} [+ b]",
+    "sum": "x + sublayer(x)",
+    "Linear": "x W^{T} [+ b]",
     "LayerNorm": "(x − mean) / √(variance + ε) · γ + β, over the numbers of each token",
     "Embedding": "row id of the table, for the id of each token",
     "Residual": "x + sublayer(norm(x))",

@@ -122,7 +122,7 @@ def test_a_large_explorer_starts(notebook, report):
 
 
 @pytest.mark.parametrize(("cell", "what", "limit"), [
-    (5, "lab with two panels, only what moves redrawn", 150), (6, "lab with two panels, all redrawn", 600)], ids=["part", "all"])
+    (5, "lab with two panels, only what moves redrawn", 60), (6, "lab with two panels, all redrawn", 180)], ids=["part", "all"])
 def test_explore(notebook, report, cell, what, limit):
     part = notebook.cell(cell)
     handle, canvas = part.locator(".noUi-handle"), part.locator("canvas")

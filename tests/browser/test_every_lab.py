@@ -25,6 +25,7 @@ def moved(notebook, lab, *actions):
     for action in actions:
         action()
         notebook.page.wait_for_timeout(250)
+        notebook.wait_idle()                                 # a slow kernel would draw only what the last action asks for
         seen.add(notebook.fingerprint(picture))
         places.add((picture.bounding_box()["x"], picture.bounding_box()["width"]))
     wait_until(lambda: seen.add(notebook.fingerprint(picture)) or len(seen) > 1, 30, lambda: "the picture stays as it was")

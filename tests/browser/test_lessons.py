@@ -49,7 +49,7 @@ def test_a_lesson_answers_and_shows_its_pictures_again_when_it_was_saved(opened,
         assert not findings(notebook.page, WIDGETS)
         notebook.save()
         wait_until(lambda: "widgets" in read(folder / "saved.ipynb").metadata, 20,
-                   lambda: "the widgets' state was not saved: does this JupyterLab know helpers/widgets/jupyterlab_settings.json?")
+                   lambda: "the widgets' state was not saved: does this JupyterLab know helpers/jupyter/lab_settings.json?")
     with opened("saved") as notebook:
         for number in parts_of(name):
             notebook.fingerprint(picture_of(notebook.cell(number)))

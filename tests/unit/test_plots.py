@@ -154,12 +154,11 @@ def test_tiles_number_the_first_and_last_query_and_key(number, rows, columns):
     for maps in (5, number):
         plots.move_tiles(tiles, torch.rand(maps, 8, 8), [f"head {h}" for h in range(maps)])
     pixels = tiles.image.get_array()
-    labels = [text for text in tiles.ends if text.get_text()]
-    assert [text.get_text() for text in labels] == (rows + columns) * ["0", "7"]
-    for text in labels:
-        x, y = text.get_position()
-        line = pixels[int(y * len(pixels))] if x < 0 else pixels[:, int(x * len(pixels[0]))]
-        assert line.count() >= 16                            # it stands beside a row, or below a column, of a map
+    for lines, places, labels, number in ((pixels, ax.get_yticks(), ax.get_yticklabels(), rows),
+                                          (pixels.T, ax.get_xticks(), ax.get_xticklabels(), columns)):
+        assert [text.get_text() for text in labels] == number * ["0", "7"]
+        for place in places:
+            assert lines[int(place * len(lines))].count() >= 16       # beside a row, or below a column, of a map
 
 
 def test_a_clock_has_a_hand_for_the_query_and_one_for_the_key():
