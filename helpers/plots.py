@@ -491,6 +491,18 @@ def draw_lines(ax: Axes, series: Mapping[str, tuple], xlabel: str, ylabel: str, 
     return artists
 
 
+def histograms(groups: Mapping[str, Values], xlabel: str, alt: str) -> Picture:
+    """A picture of how values from 0 to 1 are spread: a histogram of 20 bins for each group `[N]`, side by side."""
+    picture, axes = panels(9.2, 2.4, 1, len(groups), alt, sharey=True, squeeze=False)
+    for ax, (name, values) in zip(axes[0], groups.items()):
+        values = as_numpy(values)
+        ax.hist(values, 20, (0, 1), weights=np.full(len(values), 1 / len(values)), color=PAPER_TO_INK[2])
+        ax.set(title=name, xlabel=xlabel, xlim=(0, 1), ylim=(0, 1), xticks=[0, 0.5, 1])
+        ax.spines[["top", "right"]].set_visible(False)
+    axes[0, 0].set_ylabel("share")
+    return picture
+
+
 def draw_plane(ax: Axes, keys: Values, names: Iterable[str], reach: float = 4) -> Line2D:
     """Draw named keys, `[T_k, 2]`, as arrows in a plane; return the query's line, for a lab to move."""
     arrow = {"arrowstyle": "-|>", "color": KEY, "linewidth": 2.5, "shrinkB": 0}

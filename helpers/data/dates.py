@@ -6,7 +6,7 @@ Four rules give every written form one reading:
 - With the month as a number, slashes put the month first (11/3/1997 is the 3rd of November); dots and dashes put the day
   first (3.11.1997). Where that would make a month above 12, it is the other way round (30/11/1997, 11.30.1997).
 - A year of two digits is one from 1969 to 2068, as in POSIX and in Python's own `strptime`. Others are written in full.
-- A weekday adds nothing: it is always the right one.
+- A weekday adds nothing: it is always the right one. Nor does AD behind a year.
 """
 import datetime
 import random
@@ -60,10 +60,10 @@ def normalise(text: str) -> str:
 
 
 def write_date(date: datetime.date, rng: random.Random) -> str:
-    """One way to write a `datetime.date` from FIRST to LAST, at most 40 characters, chosen by `rng`, a `random.Random`."""
+    """One way to write a `datetime.date` from FIRST to LAST, at most 41 characters, chosen by `rng`, a `random.Random`."""
     style = rng.choices([in_a_sentence, joined, in_numbers], [7, 1, 5])[0]
     written = style(date, rng)
-    if style is in_a_sentence and rng.random() < 0.4:
+    if rng.random() < (0.4 if style is in_a_sentence else 0.25):
         written = name(WEEKDAYS[date.weekday()], rng) + rng.choice([" ", ", "]) + written
     return rng.choice([str, str.lower, str.upper])(written)
 
@@ -71,7 +71,7 @@ def write_date(date: datetime.date, rng: random.Random) -> str:
 def in_a_sentence(date, rng):
     """The month named, between spaces and commas: Nov. 3rd, 1997; the 3rd of November '97."""
     month, year, comma = name(MONTHS[date.month - 1], rng), short_or_full_year(date, rng), rng.choice([" ", ", ", ","])
-    if year != str(date.year):
+    if len(year) == 2:
         year = rng.choice(["", "'"]) + year
     day, the = rng.choice([f"{date.day}", f"{date.day:02}"]), ""
     if rng.random() < 0.4:
@@ -111,5 +111,7 @@ def name(full, rng):
 
 
 def short_or_full_year(date, rng):
-    """The year in full, or, where two digits can name it, in one case of three by these."""
-    return f"{date.year % 100:02}" if date.year in TWO_DIGIT_YEARS and rng.random() < 1 / 3 else str(date.year)
+    """The year in full, now and then with AD behind it; or, where two digits can name it, in one case of three by these."""
+    if date.year in TWO_DIGIT_YEARS and rng.random() < 1 / 3:
+        return f"{date.year % 100:02}"
+    return f"{date.year} AD" if rng.random() < 0.05 else str(date.year)

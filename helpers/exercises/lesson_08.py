@@ -1,69 +1,76 @@
-"""Exercises of lesson 08: exact match, and the probability of an answer."""
+"""Exercises of lesson 08: a split by date, the probability of an answer, the calibration error."""
 import torch
 
 from helpers.exercises.exercise import Exercise, numbers
 
 
-def slow_exact_match(ids, target):
-    right = 0
-    for row, wanted in zip(ids.tolist(), target.tolist()):
-        if row == wanted:
-            right += 1
-    return torch.tensor(right / len(ids))
+def slow_may_train(days, held):
+    allowed = []
+    for day in days.tolist():
+        allowed.append(day not in held.tolist())
+    return torch.tensor(allowed)
 
 
-def slow_confidence(scores, ids):
+def slow_confidence(logits, ids):
     product = 1.0
     for t in range(len(ids)):
-        probabilities = scores[t].softmax(-1)
+        probabilities = logits[t].softmax(-1)
         product = product * probabilities[ids[t]]
     return product
 
 
-def same_rows(ids, target):
-    return (ids == target).all(-1)
+def slow_calibration_error(confidence, right, num_bins):
+    total = torch.tensor(0.0)
+    for b in range(num_bins):
+        inside = [i for i, p in enumerate(confidence.tolist()) if min(int(p * num_bins), num_bins - 1) == b]
+        if inside:
+            gap = confidence[inside].mean() - right[inside].float().mean()
+            total = total + len(inside) / len(confidence) * gap.abs()
+    return total
 
 
-def chosen(scores, ids):
+def chosen(logits, ids):
     """The probability of the id that was written at each step, [T]."""
-    return scores.softmax(-1)[torch.arange(len(ids)), ids]
+    return logits.softmax(-1)[torch.arange(len(ids)), ids]
+
+
+def bins_of(confidence, num_bins):
+    """The bin of each confidence, [N]; that of 1 would be one too many."""
+    return (confidence * num_bins).long()
+
+
+def gaps(confidence, right, num_bins):
+    """Mean confidence less the share that is right, and the number of answers, of each bin that has any."""
+    bins = bins_of(confidence, num_bins).clamp(max=num_bins - 1)
+    inside = [bins == b for b in bins.unique()]
+    return (torch.stack([(confidence - right.float())[some].mean() for some in inside]),
+            torch.stack([some.sum() for some in inside]))
+
+
+def without_ones(confidence, right, num_bins):
+    difference = confidence - right.float()
+    bins = bins_of(confidence, num_bins)
+    return sum(difference[bins == b].sum().abs() for b in range(num_bins)) / len(confidence)
 
 
 EXERCISES = {
-    "exact_match_of": Exercise(
-        slow_exact_match,
-        [(torch.tensor([[7, 5, 0]]), torch.tensor([[7, 5, 6]])),
-         (torch.tensor([[7, 5, 6]]), torch.tensor([[7, 5, 0]])),
-         (torch.tensor([[7, 0, 5]]), torch.tensor([[7, 5, 0]])),
-         (torch.tensor([[5, 5, 3]]), torch.tensor([[5, 3, 3]])),                    # the same set of ids
-         (torch.tensor([[5, 3], [4, 6]]), torch.tensor([[3, 5], [4, 6]])),          # another order
-         (torch.tensor([[6, 2], [4, 6]]), torch.tensor([[3, 5], [3, 8]])),          # the same sum, or product
-         (torch.tensor([[5, 6, 3], [7, 4, 3]]), torch.tensor([[5, 8, 3], [7, 4, 3]])),
-         (torch.tensor([[5, 6, 3], [7, 4, 3], [4, 4, 0], [6, 3, 0]]),
-          torch.tensor([[5, 6, 3], [7, 4, 9], [9, 4, 0], [6, 3, 0]]))],
+    "may_train": Exercise(
+        slow_may_train,
+        [(torch.tensor([4, 4, 7]), torch.tensor([4])),
+         (torch.tensor([3, 0, 5, 0, 3, 1]), torch.tensor([3, 1])),
+         (torch.tensor([5, 9, 2, 8, 9, 6, 5]), torch.tensor([9, 2, 5]))],
         {
-            "this is the share of ids that agree; a row counts only if all of it agrees":
-                lambda ids, target: (ids == target).float().mean(),
-            "a row counts as soon as one id agrees; all of them need to":
-                lambda ids, target: (ids == target).any(-1).float().mean(),
-            "these are the verdicts on the rows; their mean is the share":
-                lambda ids, target: same_rows(ids, target).float(),
-            "you compare down the columns; a row lies along the last axis":
-                lambda ids, target: (ids == target).all(0).float().mean(),
-            "this is the number of rows that agree; divide it by the number of rows":
-                lambda ids, target: same_rows(ids, target).float().sum(),
-            "you ignore the order of the ids in a row; compare position by position":
-                lambda ids, target: same_rows(ids.sort(-1).values, target.sort(-1).values).float().mean(),
-            "you compare the sums of the rows; compare position by position":
-                lambda ids, target: (ids.sum(-1) == target.sum(-1)).float().mean(),
-            "you ignore positions where the target is 0; an answer that goes on behind the target is wrong":
-                lambda ids, target: ((ids == target) | (target == 0)).all(-1).float().mean(),
-            "you ignore positions where the answer is 0; an answer that ends too early is wrong":
-                lambda ids, target: ((ids == target) | (ids == 0)).all(-1).float().mean(),
-            "you ignore positions where either is 0; an answer that is too short or too long is wrong":
-                lambda ids, target: ((ids == target) | (ids == 0) | (target == 0)).all(-1).float().mean(),
-            "all rows are judged together; each counts by itself":
-                lambda ids, target: (ids == target).all().float(),
+            "this is True for the dates that are held out; True is for those that may be trained on":
+                lambda days, held: torch.isin(days, held),
+            "you hold out the pairs at these positions; `held` has days, and all pairs of these days are held out":
+                lambda days, held: ~torch.isin(torch.arange(len(days)), held),
+            "only the first pair of each held-out day is kept from training; the day stays in, in another form":
+                lambda days, held: torch.tensor([day not in held.tolist() or day in days[:i].tolist()
+                                                 for i, day in enumerate(days.tolist())]),
+            "only the first of the held-out days is kept from training":
+                lambda days, held: days != held[0],
+            "all days from the first to the last held-out one are kept from training; only those in `held` are":
+                lambda days, held: (days < held.min()) | (days > held.max()),
         }),
     "confidence": Exercise(
         slow_confidence,
@@ -72,23 +79,49 @@ EXERCISES = {
          (3 * numbers(4, 5, seed=9), torch.tensor([1, 0, 4, 2]))],
         {
             "this is the logarithm of the probability; `exp` undoes it":
-                lambda scores, ids: chosen(scores, ids).log().sum(),
+                lambda logits, ids: chosen(logits, ids).log().sum(),
             "this is the mean of the probabilities; all ids have to be right together, so multiply":
-                lambda scores, ids: chosen(scores, ids).mean(),
+                lambda logits, ids: chosen(logits, ids).mean(),
             "this is the geometric mean of the probabilities; the probability of the whole is their product":
-                lambda scores, ids: chosen(scores, ids).log().mean().exp(),
+                lambda logits, ids: chosen(logits, ids).log().mean().exp(),
             "this is the sum of the probabilities; all ids have to be right together, so multiply":
-                lambda scores, ids: chosen(scores, ids).sum(),
+                lambda logits, ids: chosen(logits, ids).sum(),
             "these are the largest probabilities of each step; the ids say which were chosen":
-                lambda scores, ids: scores.softmax(-1).max(-1).values.prod(),
+                lambda logits, ids: logits.softmax(-1).max(-1).values.prod(),
             "the softmax runs over the steps; take it over the vocabulary, the last axis":
-                lambda scores, ids: scores.softmax(0)[torch.arange(len(ids)), ids].prod(),
+                lambda logits, ids: logits.softmax(0)[torch.arange(len(ids)), ids].prod(),
             "you multiply logits; a softmax makes probabilities of them":
-                lambda scores, ids: scores[torch.arange(len(ids)), ids].prod(),
+                lambda logits, ids: logits[torch.arange(len(ids)), ids].prod(),
             "these are the probabilities of the steps; multiply them":
                 chosen,
             "the exponential of 100 overflows; softmax subtracts the largest logit first":
-                lambda scores, ids: (
-                    (scores.exp() / scores.exp().sum(-1, keepdim=True))[torch.arange(len(ids)), ids].prod()),
+                lambda logits, ids: (
+                    (logits.exp() / logits.exp().sum(-1, keepdim=True))[torch.arange(len(ids)), ids].prod()),
+        }),
+    "calibration_error": Exercise(
+        slow_calibration_error,
+        [(torch.tensor([0.9, 0.9]), torch.tensor([True, False]), 2),
+         (torch.tensor([0.2, 0.3, 0.9, 1.0]), torch.tensor([True, False, True, False]), 2),
+         (torch.tensor([0.05, 0.35, 0.38, 0.62, 0.66, 0.68, 0.97, 1.0]),
+          torch.tensor([False, True, True, False, True, False, True, True]), 10)],
+        {
+            "the bins count equally; each counts by its share of the answers":
+                lambda *case: gaps(*case)[0].abs().mean(),
+            "the gaps of the bins are added as they are; each counts by its share of the answers":
+                lambda *case: gaps(*case)[0].abs().sum(),
+            "gaps above and below 0 cancel; take the absolute value of each bin's gap":
+                lambda confidence, right, num_bins: (confidence - right.float()).mean(),
+            "everything is one bin; compare the means inside each of `num_bins` bins":
+                lambda confidence, right, num_bins: (confidence - right.float()).mean().abs(),
+            "each answer is compared by itself; a single answer is right or wrong, only the mean of a bin is a share":
+                lambda confidence, right, num_bins: (confidence - right.float()).abs().mean(),
+            "this is the Brier score, the mean of squared differences; compare the means inside each bin":
+                lambda confidence, right, num_bins: (confidence - right.float()).square().mean(),
+            "a confidence of 1 is in no bin; it belongs to the last one":
+                without_ones,
+            "this is the largest gap of a bin; add the gaps, each weighted by its bin's share of the answers":
+                lambda *case: gaps(*case)[0].abs().max(),
+            "you add the shares that are right; subtract them from the mean confidence of the bin first":
+                lambda confidence, right, num_bins: right.float().mean(),
         }),
 }

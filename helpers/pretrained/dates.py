@@ -12,7 +12,7 @@ from helpers.pretrained.weights import load_weights
 from helpers.text import BOS, Vocab, pad
 from helpers.transformer import Transformer
 
-LONGEST = 40                                                            # characters of a written date
+LONGEST = 41                                                            # characters of a written date
 SOURCE, TARGET = Vocab([" ',-./0123456789abcdefghijlmnoprstuvwy"]), Vocab(["0123456789-"])
 
 

@@ -9,6 +9,7 @@ import pytest
 from babel.dates import format_date
 
 from helpers.data.dates import load_dates, normalise, write_date
+from helpers.pretrained.dates import LONGEST
 
 ORDERS = ["%d %b %Y", "%d %b %y", "%b %d %Y", "%b %d %y"]
 NAMED = ORDERS + [order.replace("%b", "%B") for order in ORDERS]
@@ -38,6 +39,7 @@ def read(written):
     weekday = re.match(rf"{WEEKDAY},? ", text)
     if weekday:
         text = text.replace(weekday[0], "")
+    text = text.removesuffix(" ad")
     formats = NUMERIC[re.findall(r"\D", text)[0]] if not re.search("[a-z]", text) else NAMED
     if formats is NAMED:
         text = re.sub(r"(?<=\d)(st|nd|rd|th)\b|\b(the|of)\b|(?<=sep)t(?![a-z])", "", text)
@@ -68,7 +70,7 @@ def test_every_written_form_is_read_back_and_its_weekday_is_right(pairs):
         assert date.isoformat() == iso, written
         assert weekday in (None, f"{date:%a}".lower()), written
         weekdays += weekday is not None
-    assert 3_000 < weekdays < 7_000
+    assert 5_000 < weekdays < 9_000
 
 
 def test_the_test_dates_are_never_trained_on(pairs):
@@ -90,14 +92,14 @@ def test_all_the_dates_are_there(pairs):
 def test_the_same_seed_gives_the_same_pairs_everywhere():
     assert load_dates(50, 5) == load_dates(50, 5) != load_dates(50, 5, seed=1)
     text = repr(load_dates(1000, 100))
-    assert hashlib.sha256(text.encode()).hexdigest()[:12] == "703b5892529b"
+    assert hashlib.sha256(text.encode()).hexdigest()[:12] == "fe0d19e6a006"
 
 
 def test_characters_and_lengths(pairs):
     written = [written for part in pairs for written, _ in part]
     assert "".join(sorted(set("".join(map(normalise, written))))) == " ',-./0123456789abcdefghijlmnoprstuvwy"
     assert all(normalise(text) == text.lower() for text in written)
-    assert max(map(len, written)) <= 40
+    assert max(map(len, written)) <= LONGEST
     for case in (str.islower, str.isupper, str.istitle):
         assert sum(map(case, written)) > 5000
 
@@ -123,7 +125,8 @@ def test_numbers_follow_their_mark(pairs):
 @pytest.mark.parametrize(("iso", "forms"), [
     ("1997-11-30", ["sunday november 30 1997", "sun, 30 nov 97", "11/30/1997", "30/11/97", "30.11.1997", "30-11-1997", "1997-11-30",
                     "30th of november 1997", "30/nov/1997", "november the 30th, 1997"]),
-    ("2009-07-20", ["20 july 2009", "monday, july 20, 2009", "20-jul-09", "jul 20, '09", "mon. 20 july 2009"]),
+    ("2009-07-20", ["20 july 2009", "monday, july 20, 2009", "20-jul-09", "jul 20, '09", "mon. 20 july 2009",
+                    "mon 7/20/09", "monday, 20.7.2009", "mon, 2009-07-20", "mon. 20-jul-09", "july 20, 2009 ad"]),
     ("2001-05-03", ["3rd may 2001", "may 3rd, '01", "the 3rd of may, 2001", "5/3/01", "3.5.2001", "03-05-2001", "2001/5/3",
                     "03-may-2001"]),
 ])
@@ -143,15 +146,14 @@ def test_the_day_ends_as_it_is_said():
 
 
 def test_every_shape_of_the_english_speaking_countries_is_trained_on(pairs, shapes):
-    """But for those with an era (G), and for weekdays (E) beside numbers: Sun, 11/30/1997."""
+    """Weekdays (E) beside names and numbers, and those with an era (G): Sun, 11/30/1997; 30 Nov 1997 AD."""
     letters = set("".join(normalise(written) for written, _ in pairs[0]))
     names = [name for name in babel.localedata.locale_identifiers() if re.fullmatch(r"en(_[A-Z]{2})?", name)]
     assert len(names) > 90
     for locale in map(babel.Locale.parse, names):
         patterns = {pattern.pattern for pattern in [*locale.date_formats.values(), *locale.datetime_skeletons.values()]}
         for pattern in patterns:
-            numeric = not re.search("MMM|LLL", pattern)
-            if set("yMd") <= set(pattern) and "G" not in pattern and not (numeric and "E" in pattern):
+            if set("yMd") <= set(pattern):
                 for month in range(1, 13):
                     text = normalise(format_date(datetime.date(1997, month, 14), pattern, locale))
                     assert shape(text) in shapes and set(text) <= letters, (text, pattern, locale)
