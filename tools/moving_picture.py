@@ -14,13 +14,13 @@ SECONDS = [1.2, 1.2, 3, 1.2, 1.2, 3]                         # of each frame
 
 
 def frames(explorer):
-    """Cut the weight on `v` in head 0, where it decides the month, and in head 2, where it decides nothing."""
+    """Cut the weight on `v` in head 2, where it decides the month, and in head 1, where it decides nothing."""
     def shown():
         explorer.page.wait_for_timeout(600)
         return Image.open(io.BytesIO(explorer.screenshot())).convert("RGB")
 
     map_of_weights = explorer.locator("canvas.map")
-    for head in ("0", "2"):
+    for head in ("2", "1"):
         explorer.get_by_role("slider", name="head").fill(head)
         yield shown()
         map_of_weights.press("Enter")                        # locks the chosen cell

@@ -14,13 +14,13 @@ from helpers.pretrained.weights import SHIPPED, save_weights
 from helpers.text import batches, pad
 from helpers.training import one_cycle, sequence_loss, train
 
-STEPS = 12_000
+STEPS = 6_000
 
 
 def make(folder: pathlib.Path) -> None:
     """Train, measure on dates that were not trained on, and save."""
     torch.manual_seed(0)
-    train_pairs, test_pairs = load_dates(600_000)
+    train_pairs, test_pairs = load_dates(300_000)
     data = [(encode(written), TARGET.encode(iso)) for written, iso in train_pairs]
     model = new_model()
     train(model, batches(data, 64, STEPS), sequence_loss, 1e-2, one_cycle(STEPS), clip=1.0)
