@@ -223,10 +223,6 @@ def gaussian(x, width):
     return -((x.unsqueeze(1) - x) / width).square() / 2
 
 
-def same(ids, target):
-    return (ids == target).float()
-
-
 def average(output_a, sum_a, output_b, sum_b):
     return ((sum_a.unsqueeze(-1) * output_a + sum_b.unsqueeze(-1) * output_b) / (sum_a + sum_b).unsqueeze(-1))
 
@@ -235,24 +231,16 @@ def of_the_words(logs, words):
     return -logs.gather(-1, words.unsqueeze(-1)).squeeze(-1)[words != 0].mean()
 
 
-def without_padding(rows):
-    return [[i for i in row if i] for row in rows.tolist()]
-
-
 PASSED = [
-    ("exact_match_of", "you ignore the order of the ids in a row",
-     lambda ids, target: same(ids.sort(-1).values, target.sort(-1).values).prod(-1).mean()),
-    ("exact_match_of", "you compare the sums of the rows",
-     lambda ids, target: same(ids.sum(-1), target.sum(-1)).mean()),
-    ("exact_match_of", "you ignore positions where the answer is 0",
-     lambda ids, target: ((ids == target) | (ids == 0)).all(-1).float().mean()),
-    ("exact_match_of", "your result is", lambda ids, target: torch.tensor(
-        sum(a == b for a, b in zip(without_padding(ids), without_padding(target))) / len(ids))),
-    ("exact_match_of", "your result is", lambda ids, target: torch.tensor(
-        sum({*a} == {*b} for a, b in zip(ids.tolist(), target.tolist())) / len(ids))),
-    ("exact_match_of", "your result is", lambda ids, target: same(ids.prod(-1), target.prod(-1)).mean()),
-    ("exact_match_of", "your result is",
-     lambda ids, target: (same(ids, target)[:, 0] * same(ids, target)[:, -1]).mean()),
+    ("may_train", "only the first pair of each held-out day", lambda days, held: torch.stack(
+        [(held != day).all() | (days[:i] == day).any() for i, day in enumerate(days)])),
+    ("may_train", "your result is", lambda days, held: days > held.max()),
+    ("calibration_error", "a confidence of 1 is in no bin", lambda confidence, right, num_bins: sum(
+        (confidence - right.float())[(confidence >= b / num_bins) & (confidence < (b + 1) / num_bins)].sum().abs()
+        for b in range(num_bins)) / len(confidence)),
+    ("calibration_error", "your result is", lambda confidence, right, num_bins: sum(
+        (chunk[:, 0] - chunk[:, 1]).sum().abs() for chunk in torch.stack([confidence, right.float()], 1).tensor_split(num_bins)
+    ) / len(confidence)),
     ("confidence", "the exponential of 100 overflows", lambda scores, ids: (
         scores.exp() / scores.exp().sum(-1, keepdim=True)).gather(-1, ids.unsqueeze(-1)).prod()),
     ("hidden_loss", "the softmax of a small logit is 0",
