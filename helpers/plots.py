@@ -492,14 +492,18 @@ def draw_lines(ax: Axes, series: Mapping[str, tuple], xlabel: str, ylabel: str, 
 
 
 def histograms(groups: Mapping[str, Values], xlabel: str, alt: str) -> Picture:
-    """A picture of how values from 0 to 1 are spread: a histogram of 20 bins for each group `[N]`, side by side."""
-    picture, axes = panels(9.2, 2.4, 1, len(groups), alt, sharey=True, squeeze=False)
-    for ax, (name, values) in zip(axes[0], groups.items()):
+    """A picture of how values from 0 to 1 are spread: a histogram of 20 bins for each group `[N]`, two in a row."""
+    rows = math.ceil(len(groups) / 2)
+    picture, axes = panels(6.4, 2 * rows, rows, 2, alt, sharey=True, squeeze=False)
+    for ax in axes.flat[len(groups):]:
+        ax.set_visible(False)
+    for ax, (name, values) in zip(axes.flat, groups.items()):
         values = as_numpy(values)
         ax.hist(values, 20, (0, 1), weights=np.full(len(values), 1 / len(values)), color=PAPER_TO_INK[2])
         ax.set(title=name, xlabel=xlabel, xlim=(0, 1), ylim=(0, 1), xticks=[0, 0.5, 1])
         ax.spines[["top", "right"]].set_visible(False)
-    axes[0, 0].set_ylabel("share")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("share")
     return picture
 
 

@@ -28,7 +28,7 @@ class TrainingCurve:
         self.validation: list[tuple[int, float]] = []           # (step, loss)
         self.picture = Picture(6.4, 2.8)
         self.picture.set_layout_engine("none")                  # computing a layout takes as long as drawing
-        self.ax = self.picture.add_axes((0.11, 0.18, 0.86, 0.7))
+        self.ax = self.picture.add_axes((0.14, 0.18, 0.83, 0.7))
         self.line, = self.ax.plot([], [], color="#000000", linewidth=1.2, label="training")
         self.dots, = self.ax.plot([], [], "o", color="#D55E00", markersize=5, label="validation")
         self.ax.set(xlabel="step", ylabel="loss", xlim=(0, steps))
