@@ -499,7 +499,7 @@ def histograms(groups: Mapping[str, Values], xlabel: str, alt: str) -> Picture:
         ax.set_visible(False)
     for ax, (name, values) in zip(axes.flat, groups.items()):
         values = as_numpy(values)
-        ax.hist(values, 20, (0, 1), weights=np.full(len(values), 1 / len(values)), color=PAPER_TO_INK[2])
+        ax.hist(values, bins=20, range=(0, 1), weights=np.full(len(values), 1 / len(values)), color=PAPER_TO_INK[2])
         ax.set(title=name, xlabel=xlabel, xlim=(0, 1), ylim=(0, 1), xticks=[0, 0.5, 1])
         ax.spines[["top", "right"]].set_visible(False)
     for ax in axes[:, 0]:
