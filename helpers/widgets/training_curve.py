@@ -1,6 +1,7 @@
 """`TrainingCurve`: the loss of a training while it runs."""
 import time
 
+import numpy as np
 from IPython.display import display
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
@@ -8,6 +9,7 @@ from helpers.plots import Picture, beside
 
 LEAST_SECONDS = 0.25        # between two pictures
 LARGEST_SHARE = 1 / 40      # of the time may be spent on drawing
+MEAN_OVER = 1 / 15          # of the steps: long enough to be smooth where the losses zigzag, too short to flatten a fall
 LOG_FROM = 10               # times the smallest loss: a larger one makes the axis logarithmic
 
 
@@ -15,21 +17,23 @@ class TrainingCurve:
     """Watches a training: `train(..., watch=TrainingCurve(steps))`.
 
     Called after each step, it shows one picture in the notebook and replaces it at most four times a second:
-    the training loss by step, the validation loss as dots, the speed and the time left. The notebook keeps
-    the last one, also after an interrupt. Outside a notebook it draws nothing, and only keeps the losses.
+    the training loss of each step, its mean over the last fifteenth of all steps, the validation loss as dots,
+    the speed and the time left. The notebook keeps the last one, also after an interrupt. Outside a notebook it
+    draws nothing, and only keeps the losses.
     steps: how many steps the training takes. Raises ValueError for fewer than one.
     """
 
     def __init__(self, steps: int):
         if steps < 1:
             raise ValueError(f"steps={steps}: a training takes at least one step")
-        self.steps = steps
+        self.steps, self.window = steps, max(1, round(steps * MEAN_OVER))
         self.losses: list[float] = []                           # one for each step
         self.validation: list[tuple[int, float]] = []           # (step, loss)
         self.picture = Picture(6.4, 2.8)
         self.picture.set_layout_engine("none")                  # computing a layout takes as long as drawing
         self.ax = self.picture.add_axes((0.11, 0.18, 0.86, 0.7))
-        self.line, = self.ax.plot([], [], color="#000000", linewidth=1.2, label="training")
+        self.line, = self.ax.plot([], [], color="#B0B0B0", linewidth=0.8, label="training, each step")
+        self.mean, = self.ax.plot([], [], color="#000000", linewidth=1.8, label=f"training, mean of {self.window} steps")
         self.dots, = self.ax.plot([], [], "o", color="#D55E00", markersize=5, label="validation")
         self.ax.set(xlabel="step", ylabel="loss", xlim=(0, steps))
         self.ax.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -55,6 +59,7 @@ class TrainingCurve:
         """Move the curves to the losses so far."""
         steps, losses = [step for step, _ in self.validation], [loss for _, loss in self.validation]
         self.line.set_data(range(1, len(self.losses) + 1), self.losses)
+        self.mean.set_data(range(1, len(self.losses) + 1), self.means())
         self.dots.set_data(steps, losses)
         smallest, largest = min(self.losses + losses), max(self.losses + losses)
         self.ax.set_yscale("log" if 0 < LOG_FROM * smallest < largest else "linear")
@@ -64,17 +69,23 @@ class TrainingCurve:
         self.ax.yaxis.set_major_formatter("{x:g}")
         self.ax.relim()
         self.ax.autoscale_view(scalex=False)
-        if self.validation:
-            self.ax.legend(framealpha=0.8, edgecolor="white", loc="upper right")
+        self.ax.legend(framealpha=0.8, edgecolor="white", loc="upper right", handles=[
+            line for line in (self.line, self.mean, self.dots) if len(line.get_xdata())])
         self.ax.set_title(self.progress(), fontsize=10, loc="left")
         self.picture.alt = (f"The training loss, {self.losses[0]:.3g} after the first step, is "
                             f"{self.losses[-1]:.3g} after {len(self.losses)} of {self.steps} steps.")
         self.picture.canvas.draw()
 
+    def means(self) -> np.ndarray:
+        """After each step, the mean of the last `window` losses, or of those that there are."""
+        sums = np.cumsum(self.losses, dtype=float)
+        sums[self.window:] -= sums[:-self.window].copy()
+        return sums / np.minimum(np.arange(1, len(sums) + 1), self.window)
+
     def progress(self) -> str:
         """How far the training is, how fast it is, and how long it still takes."""
         done, seconds = len(self.losses), self.now - self.start
-        text = f"step {done:,} of {self.steps:,}    loss {self.losses[-1]:.3g}"
+        text = f"step {done:,} of {self.steps:,}    loss {np.mean(self.losses[-self.window:]):.3g}"
         if not seconds:
             return text
         speed = (done - 1) / seconds
