@@ -14,10 +14,9 @@ LOG_FROM = 10               # times the smallest loss: a larger one makes the ax
 class TrainingCurve:
     """Watches a training: `train(..., watch=TrainingCurve(steps))`.
 
-    Called after each step, it shows one picture in the notebook and replaces it at most four times a second:
-    the training loss by step, its mean over a fifteenth of all steps, the validation loss as dots, the speed and
-    the time left. The notebook keeps the last one, also after an interrupt. Outside a notebook it draws nothing,
-    and only keeps the losses.
+    Called after each step, it shows one picture in the notebook and replaces it at most four times a second: the
+    training loss, its mean over a fifteenth of all steps, the validation loss as dots, the speed and the time left. The
+    notebook keeps the last one, also after an interrupt. Outside a notebook it draws nothing, and only keeps the losses.
     steps: how many steps the training takes. Raises ValueError for fewer than one.
     """
 
