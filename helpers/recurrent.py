@@ -86,7 +86,7 @@ class State:
 
 
 class Seq2Seq(nn.Module):
-    """Encoder and decoder, with the interface of `Transformer`.
+    """Encoder and decoder. `start`, `step` and the call are those of lesson 7's `Transformer`, too.
 
     forward: src ids [B, T_src] with their lengths [B], and tgt ids [B, T] that begin with `<bos>`,
     to the logits of each next token, [B, T, tgt_vocab_size].

@@ -16,7 +16,7 @@ def slow_clipped_precisions(answer, reference, most):
             if gram in left:
                 left.remove(gram)                         # it counts no more often than it is there
                 hits += 1
-        precisions.append(hits / len(grams))
+        precisions.append(hits / max(1, len(grams)))      # 0 for an answer that is too short for an n-gram
     return torch.tensor(precisions)
 
 
@@ -69,7 +69,14 @@ def hits(answer, reference, n, key=tuple):
 
 
 def precisions(most, share):
-    return torch.tensor([share(n) for n in range(1, most + 1)])
+    """share: from n to (how many n-grams count, of how many)."""
+    return torch.tensor([counted / max(1, of) for counted, of in map(share, range(1, most + 1))])
+
+
+def too_short_gives(number):
+    """The right precisions, but for n-grams that are longer than the answer."""
+    return lambda answer, reference, most: torch.where(
+        torch.arange(1, most + 1) > len(answer), number, slow_clipped_precisions(answer, reference, most))
 
 
 EXERCISES = {
@@ -77,25 +84,28 @@ EXERCISES = {
         slow_clipped_precisions,
         [("cat the dog".split(), "the cat".split(), 2),
          ("the the the cat".split(), "the cat sees the dog".split(), 2),
-         ("le chat le chat dort".split(), "le petit chat dort le jour".split(), 3)],
+         ("le chat le chat dort".split(), "le petit chat dort le jour".split(), 3),
+         ("le chat".split(), "le petit chat".split(), 3)],
         {
             "an n-gram counts each time the answer has it; count it only as often as the reference has it":
                 lambda answer, reference, most: precisions(most, lambda n: (
-                    sum(gram in grams(reference, n) for gram in grams(answer, n)) / len(grams(answer, n)))),
+                    sum(gram in grams(reference, n) for gram in grams(answer, n)), len(grams(answer, n)))),
             "you divide by the n-grams of the reference; precision is a share of the answer's":
                 lambda answer, reference, most: precisions(most, lambda n: (
-                    hits(answer, reference, n) / len(grams(reference, n)))),
+                    hits(answer, reference, n), len(grams(reference, n)))),
             "you divide by the number of words in the answer; divide by the number of its n-grams":
                 lambda answer, reference, most: precisions(most, lambda n: (
-                    hits(answer, reference, n) / len(answer))),
+                    hits(answer, reference, n), len(answer))),
             "n-grams that occur twice are counted once; count each, up to as often as the reference has it":
                 lambda answer, reference, most: precisions(most, lambda n: (
-                    len({*grams(answer, n)} & {*grams(reference, n)}) / len({*grams(answer, n)}))),
+                    len({*grams(answer, n)} & {*grams(reference, n)}), len({*grams(answer, n)}))),
             "the order of words within an n-gram is ignored; `cat the` is not `the cat`":
                 lambda answer, reference, most: precisions(most, lambda n: (
-                    hits(answer, reference, n, key=frozenset) / len(grams(answer, n)))),
+                    hits(answer, reference, n, key=frozenset), len(grams(answer, n)))),
             "the first number is for pairs; it needs to be for single words":
                 lambda answer, reference, most: slow_clipped_precisions(answer, reference, most + 1)[1:],
+            "an answer too short for an n-gram gives 0 / 0, which is NaN; its share needs to be 0": too_short_gives(math.nan),
+            "an answer too short for an n-gram has the share 0, not 1": too_short_gives(1.0),
         }),
     "bahdanau_scores": Exercise(
         slow_bahdanau_scores,
@@ -143,6 +153,8 @@ EXERCISES = {
                 lambda scores, outputs, lengths: averaged(real_words(scores, lengths) / lengths.unsqueeze(1), outputs),
             "the weighted outputs are averaged; add them up, because the weights already sum to 1":
                 lambda scores, outputs, lengths: slow_context_vectors(scores, outputs, lengths) / scores.shape[1],
+            "the sum is divided by the length; add up only, because the weights already sum to 1":
+                lambda scores, outputs, lengths: slow_context_vectors(scores, outputs, lengths) / lengths.unsqueeze(1),
             "the best word alone is taken; the softmax gives every real word a weight":
                 lambda scores, outputs, lengths: outputs[
                     torch.arange(len(outputs)), scores.masked_fill(~real_words(scores, lengths), -torch.inf).argmax(-1)],

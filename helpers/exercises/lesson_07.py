@@ -1,5 +1,6 @@
 """Exercises of lesson 07: the target shifted by one, a pre-norm decoder layer, attention from a cache."""
 import torch
+import torch.nn.functional as F
 
 from helpers.exercises.exercise import Exercise, numbers
 
@@ -37,12 +38,16 @@ def slow_attend_from_cache(q, k, v, kept_k, kept_v):
     return torch.stack(output)
 
 
-def rms_norm(x):
-    return x / x.square().mean(-1, keepdim=True).sqrt()
+def rms_norm(x, dim=-1):
+    return x / x.square().mean(dim, keepdim=True).sqrt()
 
 
 def layer_norm(x):
     return rms_norm(x - x.mean(-1, keepdim=True))
+
+
+def as_it_is(x):
+    return x
 
 
 def attend(q, k, v, mask=None, scaled=True):
@@ -55,27 +60,57 @@ def lower(T_q, T_k, last=0):
     return torch.ones(T_q, T_k).tril(last).bool()
 
 
-def before(norm, add):
+def before(norm, add=torch.add):
     """What surrounds a sublayer, from a norm before it and the way in which its result is added."""
-    return lambda x, layer: add(x, layer(norm(x)))
+    return lambda x, sublayer: add(x, sublayer(norm(x)))
 
 
-PRE_NORM = before(rms_norm, torch.add)
+def result_alone(x, update):
+    return update
 
 
-def layer(x, memory, up, down, around=PRE_NORM, order=(0, 1, 2), causal=True, scaled=True, memory_mask=None,
+PRE_NORM = before(rms_norm)
+
+
+def only(number, around):
+    """What surrounds the three sublayers where this one is surrounded otherwise."""
+    return tuple(around if i == number else PRE_NORM for i in range(3))
+
+
+def layer(x, memory, up, down, around=(PRE_NORM,) * 3, order=(0, 1, 2), mask=lower, scaled=True, memory_mask=None,
           activation=torch.relu):
     """A decoder layer with one thing or another wrong."""
-    mask = lower(len(x), len(x)) if causal else None
-    sublayers = [lambda y: attend(y, y, y, mask, scaled), lambda y: attend(y, memory, memory, memory_mask, scaled),
-                 lambda y: activation(y @ up) @ down]
+    sublayers = [lambda y: attend(y, y, y, mask(len(x), len(x)), scaled),
+                 lambda y: attend(y, memory, memory, memory_mask, scaled), lambda y: activation(y @ up) @ down]
     for number in order:
-        x = around(x, sublayers[number])
+        x = around[number](x, sublayers[number])
     return x
 
 
+def self_attends(*case, keys=rms_norm, values=rms_norm, mask=lower):
+    """A decoder layer whose self-attention has other keys, values or mask, and where the mask leaves nothing returns 0."""
+    def around(x, sublayer):
+        return x + attend(rms_norm(x), keys(x), values(x), mask(len(x), len(x))).nan_to_num()
+    return layer(*case, around=only(0, around))
+
+
+def too_early(T_q, T_k):
+    return lower(T_q, T_k, T_k - T_q - 1)
+
+
+def opposite(T_q, T_k):
+    return ~lower(T_q, T_k, T_k - T_q)
+
+
 def from_cache(q, k, v, kept_k, kept_v, mask=None, scaled=True):
+    """mask: from the numbers of queries and keys to the mask."""
+    mask = mask and mask(len(q), len(kept_k) + len(k))
     return attend(q, torch.cat([kept_k, k]), torch.cat([kept_v, v]), mask, scaled)
+
+
+def aligned(T_q, T_k):
+    """The causal mask of the last T_q of T_k tokens."""
+    return lower(T_q, T_k, T_k - T_q)
 
 
 EXERCISES = {
@@ -100,20 +135,55 @@ EXERCISES = {
         [(numbers(2, 2, seed=3), numbers(2, 2, seed=1), torch.eye(2), torch.eye(2)),
          *((numbers(T, 4, seed=T), numbers(5, 4, seed=7), numbers(4, 6, seed=8), numbers(6, 4, seed=9)) for T in (1, 3))],
         {
-            "the residual connection is missing; add what each sublayer returns to its input":
-                lambda *case: layer(*case, around=before(rms_norm, lambda x, update: update)),
+            "the residual connections are missing; add what each sublayer returns to its input":
+                lambda *case: layer(*case, around=(before(rms_norm, result_alone),) * 3),
+            **{f"the residual connection around {name} is missing; add what it returns to its input":
+               lambda *case, number=number: layer(*case, around=only(number, before(rms_norm, result_alone)))
+               for number, name in enumerate(("self-attention", "cross-attention", "feed-forward"))},
             "this is post-norm; with pre-norm the sublayer reads a normalised copy, and the sum is left alone":
-                lambda *case: layer(*case, around=lambda x, sublayer: rms_norm(x + sublayer(x))),
+                lambda *case: layer(*case, around=(lambda x, sublayer: rms_norm(x + sublayer(x)),) * 3),
             "you add to the normalised copy; add to x itself":
-                lambda *case: layer(*case, around=lambda x, sublayer: rms_norm(x) + sublayer(rms_norm(x))),
+                lambda *case: layer(*case, around=(lambda x, sublayer: rms_norm(x) + sublayer(rms_norm(x)),) * 3),
             "the norm is missing; each sublayer reads a normalised copy of x":
-                lambda *case: layer(*case, around=before(lambda x: x, torch.add)),
+                lambda *case: layer(*case, around=(before(as_it_is),) * 3),
+            **{f"{name} reads x as it is; it has a norm before it, too":
+               lambda *case, number=number: layer(*case, around=only(number, before(as_it_is)))
+               for number, name in enumerate(("self-attention", "cross-attention", "feed-forward"))},
+            "only the queries of self-attention are normalised; its keys and values are read from the same normalised copy":
+                lambda *case: self_attends(*case, keys=as_it_is, values=as_it_is),
+            "the values of self-attention are not normalised; queries, keys and values are read from the same copy":
+                lambda *case: self_attends(*case, values=as_it_is),
+            "x is normalised once, at the start; each sublayer normalises the sum as it then stands":
+                lambda x, *case: layer(x, *case, around=(before(lambda y: rms_norm(x)),) * 3),
+            "the result is normalised once more; a pre-norm layer returns the sum itself":
+                lambda *case: rms_norm(layer(*case)),
             "this is layer norm; RMS norm does not subtract the mean":
-                lambda *case: layer(*case, around=before(layer_norm, torch.add)),
+                lambda *case: layer(*case, around=(before(layer_norm),) * 3),
+            "this is layer norm, with its epsilon; RMS norm does not subtract the mean":
+                lambda *case: layer(*case, around=(before(lambda x: F.layer_norm(x, x.shape[-1:])),) * 3),
+            "the mean of the squares is taken over the tokens; take it over the numbers of each token, the last axis":
+                lambda *case: layer(*case, around=(before(lambda x: rms_norm(x, 0)),) * 3),
+            "one mean of the squares is taken for all tokens; each token has its own, over the last axis":
+                lambda *case: layer(*case, around=(before(lambda x: rms_norm(x, (0, 1))),) * 3),
+            "each row is divided by the root of the sum of its squares; RMS norm takes their mean":
+                lambda *case: layer(*case, around=(before(lambda x: rms_norm(x) / x.shape[-1] ** 0.5),) * 3),
+            "the mean of the squares has no root; divide by its root":
+                lambda *case: layer(*case, around=(before(lambda x: x / x.square().mean(-1, keepdim=True)),) * 3),
+            "an epsilon of 1e-5 shows in the result; leave it out here":
+                lambda *case: layer(*case, around=(before(
+                    lambda x: x / (x.square().mean(-1, keepdim=True) + 1e-5).sqrt()),) * 3),
             "the memory is normalised once more; it comes finished from the encoder":
                 lambda x, memory, up, down: layer(x, rms_norm(memory), up, down),
             "self-attention sees the future; row t may look at rows 0 to t":
-                lambda *case: layer(*case, causal=False),
+                lambda *case: layer(*case, mask=lambda *sizes: None),
+            "the causal mask ends one column too late; row t may look at rows 0 to t":
+                lambda *case: layer(*case, mask=lambda T, _: lower(T, T, 1)),
+            "the causal mask ends one column too early; row t may look at itself, too":
+                lambda *case: self_attends(*case, mask=too_early),
+            "the causal mask ends one column too early, so that row 0 looks at nothing; row t may look at itself, too":
+                lambda *case: layer(*case, mask=too_early),
+            "the causal mask says the opposite; it is True where a row may look":
+                lambda *case: self_attends(*case, mask=opposite),
             "cross-attention has the causal mask; every row may look at the whole memory":
                 lambda x, memory, *case: layer(x, memory, *case, memory_mask=lower(len(x), len(memory))),
             "cross-attention is missing; it comes between self-attention and feed-forward":
@@ -135,18 +205,28 @@ EXERCISES = {
         {
             "what the cache holds is ignored; the kept keys and values come first, then the new ones":
                 lambda q, k, v, *kept: attend(q, k, v, lower(len(q), len(q))),
+            "only what the cache holds is read; the new keys and values come after it":
+                lambda q, k, v, *kept: attend(q, *kept),
             "the mask is aligned to the first key; new token t may look at all kept tokens and at the new ones up to t":
-                lambda q, k, v, *kept: from_cache(q, k, v, *kept, lower(len(q), len(kept[0]) + len(q))),
+                lambda *case: from_cache(*case, lower),
             "the new tokens see their future; new token t may look at all kept tokens and at the new ones up to t":
                 lambda *case: from_cache(*case),
+            "the mask ends one column too late; new token t may look at the new ones up to t":
+                lambda *case: from_cache(*case, lambda T_q, T_k: lower(T_q, T_k, T_k - T_q + 1)),
+            "the mask ends one column too early; a new token may look at itself, too":
+                lambda *case: from_cache(*case, too_early).nan_to_num(),
+            "the mask ends one column too early, which leaves nothing without a cache; a new token may look at itself, too":
+                lambda *case: from_cache(*case, too_early),
+            "the mask says the opposite; it is True where a token may look":
+                lambda *case: from_cache(*case, opposite).nan_to_num(),
             "the new tokens stand before the kept ones; the kept ones come first":
-                lambda q, k, v, kept_k, kept_v: from_cache(
-                    q, kept_k, kept_v, k, v, lower(len(q), len(q) + len(kept_k), len(kept_k))),
+                lambda q, k, v, kept_k, kept_v: from_cache(q, kept_k, kept_v, k, v, aligned),
             "a new token sees the kept ones and itself alone; it may also look at the new ones before it":
-                lambda q, k, v, *kept: from_cache(q, k, v, *kept, torch.cat(
-                    [torch.ones(len(q), len(kept[0])), torch.eye(len(q))], 1).bool()),
+                lambda *case: from_cache(*case, lambda T_q, T_k: torch.cat(
+                    [torch.ones(T_q, T_k - T_q), torch.eye(T_q)], 1).bool()),
+            "keys and values are exchanged":
+                lambda q, k, v, kept_k, kept_v: from_cache(q, v, k, kept_v, kept_k, aligned),
             "the scores are not divided by the root of d":
-                lambda q, k, v, *kept: from_cache(
-                    q, k, v, *kept, lower(len(q), len(q) + len(kept[0]), len(kept[0])), scaled=False),
+                lambda *case: from_cache(*case, aligned, scaled=False),
         }),
 }

@@ -14,22 +14,23 @@ LOG_FROM = 10               # times the smallest loss: a larger one makes the ax
 class TrainingCurve:
     """Watches a training: `train(..., watch=TrainingCurve(steps))`.
 
-    Called after each step, it shows one picture in the notebook and replaces it at most four times a second:
-    the training loss by step, the validation loss as dots, the speed and the time left. The notebook keeps
-    the last one, also after an interrupt. Outside a notebook it draws nothing, and only keeps the losses.
+    Called after each step, it shows one picture in the notebook and replaces it at most four times a second: the
+    training loss, its mean over a fifteenth of all steps, the validation loss as dots, the speed and the time left. The
+    notebook keeps the last one, also after an interrupt. Outside a notebook it draws nothing, and only keeps the losses.
     steps: how many steps the training takes. Raises ValueError for fewer than one.
     """
 
     def __init__(self, steps: int):
         if steps < 1:
             raise ValueError(f"steps={steps}: a training takes at least one step")
-        self.steps = steps
-        self.losses: list[float] = []                           # one for each step
+        self.steps, self.window = steps, max(1, steps // 15)
+        self.losses, self.means = [], []                        # one for each step
         self.validation: list[tuple[int, float]] = []           # (step, loss)
         self.picture = Picture(6.4, 2.8)
         self.picture.set_layout_engine("none")                  # computing a layout takes as long as drawing
         self.ax = self.picture.add_axes((0.14, 0.18, 0.83, 0.7))
-        self.line, = self.ax.plot([], [], color="#000000", linewidth=1.2, label="training")
+        self.line, = self.ax.plot([], [], color="#B0B0B0", linewidth=0.8, label="training, each step")
+        self.mean, = self.ax.plot([], [], color="#000000", linewidth=1.8, label=f"training, mean of {self.window} steps")
         self.dots, = self.ax.plot([], [], "o", color="#D55E00", markersize=5, label="validation")
         self.ax.set(xlabel="step", ylabel="loss", xlim=(0, steps))
         self.ax.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -40,6 +41,7 @@ class TrainingCurve:
         """Take the loss of a step, and what validation found after it; step: how many were taken, from 1."""
         self.now = time.perf_counter()
         self.losses.append(float(loss))
+        self.means.append(sum(recent := self.losses[-self.window:]) / len(recent))
         if validation is not None:
             self.validation.append((step, float(validation)))
         if len(self.losses) == 1:
@@ -48,14 +50,14 @@ class TrainingCurve:
             self.next_picture = self.now + LEAST_SECONDS
         elif self.output and (self.now >= self.next_picture or len(self.losses) == self.steps):
             self.output.update(self)
-            seconds = time.perf_counter() - self.now
-            self.next_picture = self.now + max(LEAST_SECONDS, seconds / LARGEST_SHARE)
+            self.next_picture = self.now + max(LEAST_SECONDS, (time.perf_counter() - self.now) / LARGEST_SHARE)
 
     def draw(self) -> None:
         """Move the curves to the losses so far."""
-        steps, losses = [step for step, _ in self.validation], [loss for _, loss in self.validation]
+        losses = [loss for _, loss in self.validation]
         self.line.set_data(range(1, len(self.losses) + 1), self.losses)
-        self.dots.set_data(steps, losses)
+        self.mean.set_data(range(1, len(self.losses) + 1), self.means)
+        self.dots.set_data([step for step, _ in self.validation], losses)
         smallest, largest = min(self.losses + losses), max(self.losses + losses)
         self.ax.set_yscale("log" if 0 < LOG_FROM * smallest < largest else "linear")
         if self.ax.get_yscale() == "log":                       # by default a decade gets labels such as 3 x 10^-1: too wide
@@ -64,8 +66,7 @@ class TrainingCurve:
         self.ax.yaxis.set_major_formatter("{x:g}")
         self.ax.relim()
         self.ax.autoscale_view(scalex=False)
-        if self.validation:
-            self.ax.legend(framealpha=0.8, edgecolor="white", loc="upper right")
+        self.ax.legend(handles=[self.line, self.mean, self.dots][:2 + bool(self.validation)], framealpha=0.8, loc="upper right")
         self.ax.set_title(self.progress(), fontsize=10, loc="left")
         self.picture.alt = (f"The training loss, {self.losses[0]:.3g} after the first step, is "
                             f"{self.losses[-1]:.3g} after {len(self.losses)} of {self.steps} steps.")
@@ -74,7 +75,7 @@ class TrainingCurve:
     def progress(self) -> str:
         """How far the training is, how fast it is, and how long it still takes."""
         done, seconds = len(self.losses), self.now - self.start
-        text = f"step {done:,} of {self.steps:,}    loss {self.losses[-1]:.3g}"
+        text = f"step {done:,} of {self.steps:,}    loss {self.means[-1]:.3g}"
         if not seconds:
             return text
         speed = (done - 1) / seconds

@@ -290,3 +290,61 @@ PASSED = [
 def test_a_wrong_answer_is_told(said, name, told, answer):
     text = said(answer, name)
     assert "not yet" in text and told in text
+
+
+# Lesson 7: mistakes as a reader writes them, with torch's own functions.
+
+def look(query, key, value=None, mask=None):
+    return F.scaled_dot_product_attention(query, key, key if value is None else value, mask)
+
+
+def rms(x, dim=-1):
+    return F.rms_norm(x, x.shape[-1:]) if dim == -1 else x / x.square().mean(dim, keepdim=True).sqrt()
+
+
+def decoder(norm=rms, key=None, value=None, before_cross=None, add=(1, 1, 1), mask=0):
+    """An answer to decoder_layer: norms of its own before parts; in add, 0 leaves out a residual; mask: the diagonal it ends at."""
+    key, value, before_cross = key or norm, value or key or norm, before_cross or norm
+
+    def answer(x, memory, up, down):
+        mask_of_x = torch.ones(len(x), len(x), dtype=torch.bool).tril(mask)
+        x = add[0] * x + look(norm(x), key(x), value(x), mask_of_x)
+        x = add[1] * x + look(before_cross(x), memory)
+        return add[2] * x + (norm(x) @ up).relu() @ down
+    return answer
+
+
+def cached(last):
+    """An answer to attend_from_cache, whose mask begins in column S + last."""
+    def answer(q, k, v, kept_k, kept_v):
+        mask = torch.ones(len(q), len(kept_k) + len(q), dtype=torch.bool).tril(len(kept_k) + last)
+        return look(q, torch.cat([kept_k, k]), torch.cat([kept_v, v]), mask)
+    return answer
+
+
+@pytest.mark.parametrize("answer", [decoder(), decoder(lambda x: F.rms_norm(x, x.shape[-1:], eps=1e-6))])
+def test_a_right_decoder_layer_is_correct(said, answer):
+    assert "correct" in said(answer, "decoder_layer")
+
+
+@pytest.mark.parametrize(("name", "told", "answer"), [
+    ("decoder_layer", "this is layer norm", decoder(lambda x: F.layer_norm(x, x.shape[-1:]))),
+    ("decoder_layer", "only the queries of self-attention are normalised", decoder(key=torch.clone)),
+    ("decoder_layer", "the values of self-attention are not normalised", decoder(value=torch.clone)),
+    ("decoder_layer", "cross-attention reads x as it is", decoder(before_cross=torch.clone)),
+    ("decoder_layer", "the residual connection around self-attention is missing", decoder(add=(0, 1, 1))),
+    ("decoder_layer", "the residual connection around cross-attention is missing", decoder(add=(1, 0, 1))),
+    ("decoder_layer", "the residual connection around feed-forward is missing", decoder(add=(1, 1, 0))),
+    ("decoder_layer", "taken over the tokens", decoder(lambda x: rms(x, 0))),
+    ("decoder_layer", "one mean of the squares is taken for all tokens", decoder(lambda x: rms(x, (0, 1)))),
+    ("decoder_layer", "the root of the sum of its squares", decoder(lambda x: F.normalize(x, dim=-1))),
+    ("decoder_layer", "an epsilon of 1e-5", decoder(lambda x: F.rms_norm(x, x.shape[-1:], eps=1e-5))),
+    ("decoder_layer", "one column too early", decoder(mask=-1)),
+    ("decoder_layer", "one column too late", decoder(mask=1)),
+    ("attend_from_cache", "one column too early", cached(-1)),
+    ("attend_from_cache", "one column too late", cached(1)),
+    ("attend_from_cache", "only what the cache holds is read", lambda q, k, v, *kept: look(q, *kept)),
+    ("attend_from_cache", "keys and values are exchanged", lambda q, k, v, kept_k, kept_v: cached(0)(q, v, k, kept_v, kept_k)),
+])
+def test_a_likely_mistake_of_lesson_7_is_named(said, name, told, answer):
+    assert told in said(answer, name)

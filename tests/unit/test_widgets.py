@@ -608,6 +608,16 @@ def test_the_axis_of_the_losses_is_logarithmic_where_they_fall_far(front, last, 
     assert watch.dots.get_xydata().tolist() == [[1, 2.01], [2, last + 0.01]]
 
 
+def test_the_curve_shows_the_mean_of_the_last_steps():
+    watch = TrainingCurve(45)                                   # a fifteenth: 3 steps
+    for step, loss in enumerate((6.0, 2.0, 1.0, 3.0, 5.0), 1):
+        watch(step, loss)
+    watch.draw()
+    assert watch.mean.get_ydata() == pytest.approx([6, 4, 3, 2, 3])
+    assert watch.progress().startswith("step 5 of 45    loss 3")
+    assert [text.get_text() for text in watch.ax.get_legend().get_texts()] == ["training, each step", "training, mean of 3 steps"]
+
+
 def test_the_curve_needs_a_step():
     with pytest.raises(ValueError, match="steps=0"):
         TrainingCurve(0)

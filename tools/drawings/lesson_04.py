@@ -92,8 +92,8 @@ def attention_between():
         "The encoder's output at every English word is kept, and its final state is the decoder's first. "
         "The decoder's state is the query; it is scored against all outputs, its keys. "
         "The softmax of the scores is a row of weights. The outputs, now as values, each times its weight, are "
-        "added up to the context of this step. The decoder reads the word chat and the context, and writes dort; its new "
-        "state is the query of the next step."))
+        "added up to the context of this step. The decoder continues from its state, reads the word chat and the context, "
+        "and writes dort; its new state is the query of the next step."))
     middles = [206 + 104 * i for i in range(4)]
     for middle, word, vector, weight in zip(middles, SOURCE, OUTPUTS, WEIGHTS):
         step = d.box(middle - 39, 88, 78, 40, "GRU", "parameter")
@@ -117,8 +117,8 @@ def attention_between():
     d.text(48, 138, "first state", anchor="start", size=15, colour=SOFT)
     d.text(48, 174, "outputs\nas keys", anchor="start")
     d.text(48, 218, "`[B, T_src,`\n`d_model]`", anchor="start", size=15)
-    d.text(48, 306, "decoder state", anchor="start", colour=SOFT)
-    d.text(48, 344, "weights", anchor="start")
+    d.text(48, 312, "decoder\nstate", anchor="start", colour=SOFT)
+    d.text(48, 351, "weights", anchor="start")
     d.text(48, 424, "the same,\nas values", anchor="start")
 
     total = d.sign(362, 524)
@@ -127,7 +127,9 @@ def attention_between():
     d.text(390, 580, "context of this step", anchor="start")
     d.text(390, 604, "`[B, 1, d_model]`", anchor="start", size=15)
     step = d.box(318, 664, 88, 44, "GRU", "parameter")
-    d.arrow((362, 624), step.top)
+    d.arrow((374, 624), (374, 664))
+    d.arrow((139, 272), (139, 628), (344, 628), (344, 664))
+    d.text(156, 610, "the state goes on", anchor="start", colour=SOFT)
     before, word = d.box(184, 669, 76, 34, "chat"), d.box(470, 669, 76, 34, "dort")
     d.arrow(before.right, step.left)
     d.arrow(step.right, word.left)

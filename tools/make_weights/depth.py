@@ -16,7 +16,7 @@ from helpers.training import train
 from helpers.transformer import Embedding, EncoderLayer, Stack
 
 STEPS, EVERY = 200, 10                                       # of the training; steps to a point of the curve
-GRID = {"residual": (True, False), "norm": ("pre", "post", "none"), "warm": (0, 100), "depth": (1, 2, 4, 8),
+GRID = {"residual": (True, False), "norm": ("pre", "post", "none"), "warm": (0, 100), "depth": (1, 2, 4, 8, 24),
         "lr": (0.001, 0.003, 0.01), "seed": (0, 1, 2)}         # with warm-up post-norm alone, which is said to need it
 
 
