@@ -375,11 +375,11 @@ def written(prompt: str, characters: Sequence[str], cursor: int, probs: Values, 
 
     cursor: which of the characters is marked; those after it are grey. vocab: the characters that the columns of probs stand for.
     """
-    columns, rows, size, height = 46, 15, 9.5, 3.5                         # of the text; points and inches
-    picture = Picture(7.8, height, f"After the prompt {prompt!r}: {''.join(characters[:cursor])!r}, and next "
+    columns, rows, advance = 46, 15, 6                                     # 6 points are whole pixels on any screen
+    picture = Picture(7.8, 3.5, f"After the prompt {prompt!r}: {''.join(characters[:cursor])!r}, and next "
                                    f"{characters[cursor]!r}, the likeliest being {vocab[int(as_numpy(probs).argmax())]!r}.")
     picture.set_layout_engine("none")
-    ax = picture.add_axes((0.01, 0.02, columns * 0.602 * size / 72 / 7.8, 0.96), xlim=(0, columns), ylim=(rows, 0))
+    ax = picture.add_axes((0.01, 0.02, columns * advance / 72 / 7.8, 0.96), xlim=(0, columns), ylim=(rows, 0))
     ax.axis("off")
     lines, marked = [[]], 0                                                # of (character, colour, weight)
     for i, character in enumerate([*prompt, *characters]):
@@ -390,7 +390,8 @@ def written(prompt: str, characters: Sequence[str], cursor: int, probs: Values, 
             lines.append([])
         shown = visible_character(character) if place == cursor else character
         if shown != "\n":
-            lines[-1].append((shown, "#737373" if place > cursor else "#000000", "bold" if place < 0 else "normal", place == cursor))
+            colour = "#737373" if place > cursor else "#000000"
+            lines[-1].append((shown, colour, "bold" if place < 0 else "normal", place == cursor))
         if character == "\n":
             lines.append([])
     first = max(0, min(marked - rows + 4, len(lines) - rows))
@@ -398,7 +399,7 @@ def written(prompt: str, characters: Sequence[str], cursor: int, probs: Values, 
         column = 0
         for (colour, weight, here), group in itertools.groupby(line, lambda part: part[1:]):
             text = "".join(part[0] for part in group)
-            ax.text(column, row + 0.5, text, family="monospace", size=size, color=colour, weight=weight, va="center",
+            ax.text(column, row + 0.5, text, family="monospace", size=advance / 0.602, color=colour, weight=weight, va="center",
                     parse_math=False, bbox={"facecolor": PAPER_TO_INK[1], "edgecolor": "none", "pad": 1} if here else None)
             column += len(text)
     top = as_numpy(probs).argsort()[::-1][:12]

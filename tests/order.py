@@ -8,6 +8,7 @@ LONGEST = [
     "tests/unit/test_pretrain.py",
     "notebooks/04_bahdanau_attention.ipynb",
     "notebooks/14_pretraining.ipynb",
+    "notebooks/11_small_gpt.ipynb",
     "notebooks/15_fine_tuning.ipynb",
     "notebooks/08_dates.ipynb",
     "notebooks/09_translation.ipynb",

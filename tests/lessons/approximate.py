@@ -42,8 +42,8 @@ def with_saved_outputs(new, saved, tolerance):
     if isinstance(new, list) and isinstance(saved, list):
         return [with_saved_outputs(a, b, tolerance) for a, b in zip(new, saved)] + new[len(saved):]
     if isinstance(new, dict) and isinstance(saved, dict):
-        return type(new)({key: saved[key] if key == HTML and key in saved else with_saved_outputs(new[key], saved.get(key), tolerance)
-                          for key in new})
+        kept = {HTML: saved[HTML]} if HTML in new and HTML in saved else {}
+        return type(new)({key: with_saved_outputs(new[key], saved.get(key), tolerance) for key in new} | kept)
     return new
 
 

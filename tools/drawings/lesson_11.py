@@ -11,11 +11,12 @@ CHANCES = [[0.1, 0.8, 0.2, 0.1], [0.3, 0.1, 0.9, 0.1], [0.8, 0.2, 0.1, 0.3], [0.
 
 def gpt():
     d = Drawing(744, "A decoder-only Transformer", (
-        "Six characters, def f and an opening bracket, are read, each in a column of its own. Embedding and position give each column a vector. In "
-        "each decoder layer masked self-attention brings a column what stands in columns at its left and its own, never at "
-        "its right; a feed-forward network works on each column alone. The output layer gives logits for every column, and a "
-        "softmax makes probabilities of the next character. Below stand the targets, the row that was read moved on by one: "
-        "ef f and two brackets. To write, the character drawn in the last column is put behind the row that is read."))
+        "Six characters, def f and an opening bracket, are read, each in a column of its own. Embedding and position give each "
+        "column a vector. In each decoder layer masked self-attention brings a column what stands in columns at its left and "
+        "its own, never at its right; a feed-forward network works on each column alone. The output layer gives logits for "
+        "every column, and a softmax makes probabilities of the next character. Below stand the targets, the row that was "
+        "read moved on by one: ef f and two brackets. To write, the character drawn in the last column is put behind the row "
+        "that is read."))
     columns = [LEFT + STEP * i for i in range(len(TEXT))]
     width = columns[-1] + SIDE - LEFT
     middle = [x + SIDE / 2 for x in columns]
@@ -31,14 +32,14 @@ def gpt():
     d.panel(LEFT - 16, 188, width + 32, 224)
     d.text(24, 166, "`[B, T, d_model]`", anchor="start", size=15)
     d.text(24, 202, "decoder layer × $N$", anchor="start", colour=SOFT)
-    for i, x in enumerate(middle):
+    for x in middle:
         d.arrow((x, 76), (x, 106))
         d.arrow((x, 144), (x, 214), head=False)
     for i in [*(i for i in range(len(TEXT)) if i != CHOSEN), CHOSEN]:
         for j in range(i + 1):
             strong = i == CHOSEN
             d.curve([(middle[j], 214), (middle[i], 286)], ROLES["weight"] if strong else LINE, 2.2 if strong else 1.2)
-    for i, x in enumerate(middle):
+    for x in middle:
         d.dot(x, 214, 4, "plain")
         d.dot(x, 286, 4, "plain")
         d.arrow((x, 292), (x, 342))
