@@ -176,3 +176,15 @@ def test_a_clock_has_a_hand_for_the_query_and_one_for_the_key():
 def test_links_of_a_map_without_any_weight_are_none():
     picture = plots.links(torch.zeros(2, 3), 0, 0, list("ab"), list("cde"))
     assert picture._repr_mimebundle_()[0]["image/png"] and not picture.axes[0].collections
+
+
+def test_a_written_text_marks_the_character_at_the_cursor_where_it_stands():
+    text, vocab = "x = 1\n" + 60 * "ab" + "\n" + 30 * "c\n", sorted("\n =1abcx")
+    places = {0: (4, 0), 1: (5, 0), 5: (9, 0), 6: (0, 1), 52: (0, 2), 53: (1, 2)}       # "def " stands before; 46 columns
+    for cursor, (column, row) in places.items():
+        picture = plots.written("def ", text, cursor, torch.eye(len(vocab))[vocab.index(text[cursor])], vocab, "a title")
+        marked, = [part for part in picture.axes[0].texts if part.get_bbox_patch()]
+        assert (marked.get_text(), marked.get_position()) == (plots.visible_character(text[cursor]), (column, row + 0.5))
+        assert picture.axes[1].get_title() == "a title" and f"the likeliest being {text[cursor]!r}" in picture.alt
+    far = plots.written("def ", text, len(text) - 2, torch.eye(len(vocab))[0], vocab)
+    assert [part.get_text() for part in far.axes[0].texts if part.get_bbox_patch()] == ["c"]     # the lines scroll with the cursor
