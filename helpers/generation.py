@@ -42,10 +42,32 @@ def sample(model: nn.Module, state, start: Tensor, max_len: int, temperature: fl
            top_k: int | None = None, top_p: float | None = None,
            generator: torch.Generator | None = None) -> Tensor:
     """A token drawn at every step from the distribution of `next_token_probs`; see `generate`."""
+    return generate(model, state, start, max_len, drawing(temperature, top_k, top_p, generator))
+
+
+def drawing(temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None,
+            generator: torch.Generator | None = None) -> Callable:
+    """A function from logits [B, vocab_size] to tokens [B] drawn from their `next_token_probs`."""
     def draw(logits):
         probs = next_token_probs(logits, temperature, top_k, top_p)        # [B, vocab_size]
         return probs.multinomial(1, generator=generator).squeeze(-1)       # [B]
-    return generate(model, state, start, max_len, draw)
+    return draw
+
+
+@torch.no_grad()
+def stream(model: nn.Module, start: Tensor, count: int, context: int, choose: Callable) -> Iterator[Tensor]:
+    """The next `count` tokens after start [B, T], one at a time: [B] each, however long the text becomes.
+
+    model: a `GPT` that was trained on rows of `context` tokens, and reads no more at once. When the cache holds so
+    many, a new one begins with the last half of them. choose: from logits [B, vocab_size] to the next tokens [B].
+    """
+    ids, cache, new = start, KVCache(), start[:, -context:]
+    for _ in range(count):
+        chosen = choose(model.step(new, cache)[:, -1])                     # [B]
+        yield chosen
+        ids, new = torch.cat([ids, chosen.unsqueeze(1)], 1), chosen.unsqueeze(1)
+        if cache.length == context:
+            cache, new = KVCache(), ids[:, -(context // 2):]
 
 
 def next_token_probs(logits: Tensor, temperature: float = 1.0, top_k: int | None = None,

@@ -6,6 +6,7 @@ Rows of a map are queries, columns are keys. Values may be tensors or whatever n
 import base64
 import functools
 import io
+import itertools
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -366,6 +367,51 @@ def draw_bars(ax: Axes, row: Values, tokens: Sequence, title: str = "", vmax: fl
             text = "hidden" if np.isnan(weight) else f"{weight:.2f}"
             ax.text(max(np.nan_to_num(weight), 0) + 0.01 * vmax, k, text, va="center", fontsize=9)
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def written(prompt: str, characters: Sequence[str], cursor: int, probs: Values, vocab: Sequence[str],
+            title: str = "") -> Picture:
+    """A text that was written after a prompt, and the likeliest characters at the cursor, `probs` [vocab_size].
+
+    cursor: which of the characters is marked; those after it are grey. vocab: the characters that the columns of probs stand for.
+    """
+    columns, rows, advance = 46, 15, 6                                     # 6 points are whole pixels on any screen
+    picture = Picture(7.8, 3.5, f"After the prompt {prompt!r}: {''.join(characters[:cursor])!r}, and next "
+                                   f"{characters[cursor]!r}, the likeliest being {vocab[int(as_numpy(probs).argmax())]!r}.")
+    picture.set_layout_engine("none")
+    ax = picture.add_axes((0.01, 0.02, columns * advance / 72 / 7.8, 0.96), xlim=(0, columns), ylim=(rows, 0))
+    ax.axis("off")
+    lines, marked = [[]], 0                                                # of (character, colour, weight)
+    for i, character in enumerate([*prompt, *characters]):
+        place = i - len(prompt)
+        if place == cursor:
+            marked = len(lines) - 1 + (len(lines[-1]) == columns)
+        if len(lines[-1]) == columns:
+            lines.append([])
+        shown = visible_character(character) if place == cursor else character
+        if shown != "\n":
+            colour = "#737373" if place > cursor else "#000000"
+            lines[-1].append((shown, colour, "bold" if place < 0 else "normal", place == cursor))
+        if character == "\n":
+            lines.append([])
+    first = max(0, min(marked - rows + 4, len(lines) - rows))
+    for row, line in enumerate(lines[first:first + rows]):
+        column = 0
+        for (colour, weight, here), group in itertools.groupby(line, lambda part: part[1:]):
+            text = "".join(part[0] for part in group)
+            ax.text(column, row + 0.5, text, family="monospace", size=advance / 0.602, color=colour, weight=weight, va="center",
+                    parse_math=False, bbox={"facecolor": PAPER_TO_INK[1], "edgecolor": "none", "pad": 1} if here else None)
+            column += len(text)
+    top = as_numpy(probs).argsort()[::-1][:12]
+    bars = picture.add_axes((0.65, 0.14, 0.34, 0.76))
+    draw_bars(bars, as_numpy(probs)[top], [visible_character(vocab[i]) for i in top], title, names="", label="probability")
+    bars.title.set(fontsize=9, ha="right", x=1)
+    return picture
+
+
+def visible_character(character: str) -> str:
+    """A sign for a space and for the end of a line; any other character as it is."""
+    return {" ": "␣", "\n": "↵"}.get(character, character)
 
 
 def draw_links(ax: Axes, weights: Values, query: int, key: int, query_tokens: Sequence, key_tokens: Sequence,

@@ -125,6 +125,19 @@ def batches(pairs, batch_size: int, steps: int, seed: int = 0) -> Iterator[tuple
         yield src, lengths, tgt
 
 
+def windows(ids: Tensor, length: int, batch_size: int, steps: int, seed: int = 0) -> Iterator[tuple]:
+    """`steps` batches of ([batch_size, length + 1],): pieces of a long text, ids [T], from random places.
+
+    One more than length, for the targets. Raises ValueError where the text is no longer than length.
+    """
+    if len(ids) <= length:
+        raise ValueError(f"a text of {len(ids)} tokens: more than length={length} are needed")
+    generator, offsets = torch.Generator().manual_seed(seed), torch.arange(length + 1)
+    for _ in range(steps):
+        starts = torch.randint(len(ids) - length, (batch_size, 1), generator=generator)
+        yield ids[starts + offsets],
+
+
 def labelled_batches(examples, batch_size: int, steps: int, seed: int = 0) -> Iterator[tuple]:
     """`steps` batches of (ids, lengths, labels), [B, T], [B] and [B], grouped and shuffled as in `batches`.
 

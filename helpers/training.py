@@ -99,3 +99,9 @@ def sequence_loss(model: nn.Module, src: Tensor, lengths: Tensor, tgt: Tensor,
     logits = model(src, lengths, tgt[:, :-1])                              # [B, T - 1, vocab_size]
     return F.cross_entropy(logits.flatten(0, 1), tgt[:, 1:].flatten(), ignore_index=PAD,
                            label_smoothing=label_smoothing)
+
+
+def next_token_loss(model: nn.Module, ids: Tensor) -> Tensor:
+    """The mean loss of each token of ids [B, T + 1] but the first, given the tokens before it: a number."""
+    logits = model(ids[:, :-1])                                            # [B, T, vocab_size]
+    return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())

@@ -21,6 +21,7 @@ HEADINGS = {
     "test_dates.py": "Dates",
     "test_translation.py": "Translation, BLEU of held-out sentences",
     "test_classification.py": "Sentiment",
+    "test_gpt.py": "A small GPT",
     "test_couplets.py": "Couplets",
     "test_pretraining.py": "Pretraining",
     "test_shipped.py": "What ships",

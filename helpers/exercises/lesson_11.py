@@ -1,74 +1,117 @@
-"""Exercises of lesson 11: the targets of an answer, and the size of a nucleus."""
+"""Exercises of lesson 11: bits per character, Witten-Bell smoothing, and sampling by min-p."""
+import math
+
 import torch
 
-from helpers.exercises.exercise import Exercise
+from helpers.exercises.exercise import Exercise, numbers
 
 
-def slow_answer_targets(rows, sep):
-    targets = torch.zeros_like(rows[:, 1:])
-    for b in range(rows.shape[0]):
-        answering = False
-        for t in range(rows.shape[1] - 1):
-            if rows[b, t] == sep:
-                answering = True
-            if answering:
-                targets[b, t] = rows[b, t + 1]
-    return targets
+def slow_bits_per_character(logits, ids):
+    total, count = 0.0, 0
+    for row, tokens in zip(logits.tolist(), ids.tolist()):
+        for t in range(len(tokens) - 1):                     # position t predicts the token at t + 1
+            all_together = sum(math.exp(value) for value in row[t])
+            total -= math.log2(math.exp(row[t][tokens[t + 1]]) / all_together)
+            count += 1
+    return torch.tensor(total / count)
 
 
-def slow_nucleus_size(scores, p):
-    sizes = []
-    for row in scores.softmax(-1):
-        reached, size = 0.0, 0
-        for probability in sorted(row.tolist(), reverse=True):
-            if reached < p:
-                reached, size = reached + probability, size + 1
-        sizes.append(size)
-    return torch.tensor(sizes)
+def slow_witten_bell(counts, lower):
+    total, kinds = 0.0, 0
+    for count in counts.tolist():
+        total += count
+        kinds += count > 0                                   # how many different tokens followed
+    if total == 0:
+        return lower.clone()                                 # a context that was never seen
+    return torch.tensor([(count + kinds * p) / (total + kinds) for count, p in zip(counts.tolist(), lower.tolist())])
 
 
-def from_the_separator(rows, sep):
-    return (rows == sep).cumsum(-1) > 0
+def slow_min_p(probs, share):
+    rows = []
+    for row in probs.tolist():
+        kept = [p if p >= share * max(row) else 0.0 for p in row]
+        rows.append([p / sum(kept) for p in kept])
+    return torch.tensor(rows)
 
 
-def falling(scores):
-    return scores.softmax(-1).sort(descending=True).values
+def of_targets(logits, ids):
+    """The log-probability of each next token, in nats: [B, T - 1]."""
+    return logits.log_softmax(-1)[:, :-1].gather(-1, ids[:, 1:].unsqueeze(-1)).squeeze(-1)
 
 
+def smoothed(counts, lower, kinds):
+    """The counts and `kinds` more, shared out by `lower`; `lower` itself where nothing was counted."""
+    return torch.where(counts.sum() > 0, (counts + kinds * lower) / (counts.sum() + kinds).clamp(min=1e-9), lower)
+
+
+def kept_alone(probs, kept):
+    return probs * kept / (probs * kept).sum(-1, keepdim=True).clamp(min=1e-9)
+
+
+LOWER = torch.tensor([0.4, 0.3, 0.2, 0.1])
 EXERCISES = {
-    "answer_targets": Exercise(
-        slow_answer_targets,
-        [(torch.tensor([[9, 5, 7, 3]]), 5), (torch.tensor([[8, 6, 4, 9, 3], [7, 4, 6, 3, 0]]), 4),
-         (torch.tensor([[5, 6, 7, 4, 8, 9, 10, 3], [11, 12, 4, 13, 14, 3, 0, 0]]), 4)],
+    "bits_per_character": Exercise(
+        slow_bits_per_character,
+        [(torch.tensor([[[0.0, 0.0], [1.0, 0.0]]]), torch.tensor([[0, 1]])),
+         (numbers(1, 4, 5, seed=1), torch.tensor([[2, 0, 3, 1]])),
+         (3 * numbers(2, 6, 8, seed=2), torch.tensor([[2, 7, 3, 1, 0, 5], [4, 4, 6, 0, 2, 1]]))],
         {
-            "the first line is among the targets, too; they begin with the id that follows the separator":
-                lambda rows, sep: rows[:, 1:],
-            "each position has the id that is read there; it needs the one that follows":
-                lambda rows, sep: (rows * from_the_separator(rows, sep))[:, :-1],
-            "the separator itself is a target; the targets begin one position later":
-                lambda rows, sep: rows[:, 1:] * from_the_separator(rows, sep)[:, 1:],
-            "the answer's first token is not learned; the position of the separator predicts it":
-                lambda rows, sep: rows[:, 1:] * (from_the_separator(rows, sep) & (rows != sep))[:, :-1],
-            "these are the ids of the first line; the targets are those of the answer":
-                lambda rows, sep: rows[:, 1:] * ~from_the_separator(rows, sep)[:, :-1],
-            "only the answer's first token is a target; so are all that follow it":
-                lambda rows, sep: rows[:, 1:] * (rows == sep)[:, :-1],
+            "these are nats; divide by the natural logarithm of 2":
+                lambda logits, ids: -of_targets(logits, ids).mean(),
+            "you multiply by the logarithm of 2; divide by it":
+                lambda logits, ids: -of_targets(logits, ids).mean() * math.log(2),
+            "each position predicts the token that follows it; you compare it with the token that it reads":
+                lambda logits, ids: -logits.log_softmax(-1).gather(-1, ids.unsqueeze(-1)).mean() / math.log(2),
+            "this is the sum over the positions; take the mean":
+                lambda logits, ids: -of_targets(logits, ids).sum() / math.log(2),
+            "this is the perplexity; its logarithm to base 2 is needed":
+                lambda logits, ids: (-of_targets(logits, ids).mean()).exp(),
+            "take the mean of the logarithms, not the logarithm of the mean":
+                lambda logits, ids: -of_targets(logits, ids).exp().mean().log2(),
+            "the result is negative; the loss is minus the logarithm":
+                lambda logits, ids: of_targets(logits, ids).mean() / math.log(2),
+            "these are the logits of the targets; log_softmax makes logarithms of probabilities of them":
+                lambda logits, ids: -logits[:, :-1].gather(-1, ids[:, 1:].unsqueeze(-1)).mean() / math.log(2),
         }),
-    "nucleus_size": Exercise(
-        slow_nucleus_size,
-        [(torch.tensor([[0.0, 0.0, 50.0]]), 0.8),
-         (torch.tensor([[0.0, 0.0, 0.0, 0.0], [2.0, 1.0, 3.0, 0.0]]), 0.6),
-         (torch.tensor([[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], [0.5, 0.1, 0.4, 0.2, 0.0, 0.3]]), 0.95)],
+    "witten_bell": Exercise(
+        slow_witten_bell,
+        [(torch.tensor([1.0, 0.0, 0.0, 0.0]), LOWER), (torch.zeros(4), LOWER), (torch.tensor([5.0, 0.0, 1.0, 2.0]), LOWER),
+         (torch.tensor([0.0, 7.0, 0.0, 0.0, 3.0]), torch.tensor([0.5, 0.1, 0.2, 0.2, 0.0]))],
         {
-            "the token that reaches p is part of the nucleus; yours is one too small":
-                lambda scores, p: (falling(scores).cumsum(-1) < p).sum(-1),
-            "you count from the least likely token; sort the other way":
-                lambda scores, p: (falling(scores).flip(-1).cumsum(-1) < p).sum(-1) + 1,
-            "you count tokens that have more than p by themselves; their sum has to reach it":
-                lambda scores, p: (scores.softmax(-1) > p).sum(-1),
-            "the tokens are not sorted; the likeliest has to come first":
-                lambda scores, p: (scores.softmax(-1).cumsum(-1) < p).sum(-1) + 1,
-            "you sum logits; a softmax makes probabilities of them":
-                lambda scores, p: (scores.sort(descending=True).values.cumsum(-1) < p).sum(-1) + 1,
+            "these are the counts alone, without `lower`: what never followed gets 0":
+                lambda counts, lower: smoothed(counts, lower, torch.tensor(0.0)),
+            "`lower` gets the weight of one token; it needs that of as many as different tokens followed":
+                lambda counts, lower: smoothed(counts, lower, torch.tensor(1.0)),
+            "`lower` gets the weight of the whole vocabulary; count only the tokens that followed":
+                lambda counts, lower: smoothed(counts, lower, torch.tensor(float(len(counts)))),
+            "you count the tokens that never followed; count those that did":
+                lambda counts, lower: smoothed(counts, lower, (counts == 0).sum()),
+            "this adds one to each count; the missing weight is shared out by `lower`":
+                lambda counts, lower: (counts + 1) / (counts + 1).sum(),
+            "a context that was never seen gives 0 / 0; it needs to give `lower`":
+                lambda counts, lower: (counts + (counts > 0).sum() * lower) / (counts.sum() + (counts > 0).sum()),
+            "the result does not sum to 1; divide by the sum of the counts and the number of kinds":
+                lambda counts, lower: torch.where(counts.sum() > 0, (counts + (counts > 0).sum() * lower) / counts.sum(), lower),
+            "this is the mean of the two; the weight of `lower` depends on how many different tokens followed":
+                lambda counts, lower: torch.where(counts.sum() > 0, (counts / counts.sum() + lower) / 2, lower),
+        }),
+    "min_p": Exercise(
+        slow_min_p,
+        [(torch.tensor([[0.5, 0.4, 0.1]]), 0.5), (torch.tensor([[0.25, 0.25, 0.25, 0.25], [0.9, 0.06, 0.03, 0.01]]), 0.1),
+         (torch.tensor([[0.1, 0.2, 0.3, 0.4], [0.6, 0.3, 0.1, 0.0], [0.4, 0.2, 0.2, 0.2]]), 0.5)],
+        {
+            "you compare with `share` itself; compare with `share` times the largest probability":
+                lambda probs, share: kept_alone(probs, probs >= share),
+            "the kept probabilities do not sum to 1; divide by their sum":
+                lambda probs, share: probs * (probs >= share * probs.amax(-1, keepdim=True)),
+            "you take the largest probability of all rows; each row needs its own":
+                lambda probs, share: kept_alone(probs, probs >= share * probs.max()),
+            "a token at the limit itself is kept; compare by >=":
+                lambda probs, share: kept_alone(probs, probs > share * probs.amax(-1, keepdim=True)),
+            "these are the unlikely tokens; keep the likely ones":
+                lambda probs, share: kept_alone(probs, probs < share * probs.amax(-1, keepdim=True)),
+            "this is top-p, a share of the sum; min-p compares with a share of the largest":
+                lambda probs, share: kept_alone(probs, (probs.unsqueeze(-2) > probs.unsqueeze(-1)).mul(probs.unsqueeze(-2)).sum(-1)
+                                                < share),
         }),
 }

@@ -1,73 +1,74 @@
-"""Exercises of lesson 12: which text each token belongs to, and the curve of GELU."""
-import math
-
+"""Exercises of lesson 12: the targets of an answer, and the size of a nucleus."""
 import torch
 
 from helpers.exercises.exercise import Exercise
 
 
-def slow_segments_of(ids, sep, pad):
-    rows = []
-    for row in ids.tolist():
-        segment, segments = 0, []
-        for i in row:
-            segments.append(0 if i == pad else segment)
-            if i == sep:
-                segment = 1
-        rows.append(segments)
-    return torch.tensor(rows)
+def slow_answer_targets(rows, sep):
+    targets = torch.zeros_like(rows[:, 1:])
+    for b in range(rows.shape[0]):
+        answering = False
+        for t in range(rows.shape[1] - 1):
+            if rows[b, t] == sep:
+                answering = True
+            if answering:
+                targets[b, t] = rows[b, t + 1]
+    return targets
 
 
-def slow_gelu(x):
-    values = []
-    for value in x.tolist():
-        below = (1 + math.erf(value / math.sqrt(2))) / 2      # the share of N(0, 1) below value
-        values.append(value * below)
-    return torch.tensor(values)
+def slow_nucleus_size(scores, p):
+    sizes = []
+    for row in scores.softmax(-1):
+        reached, size = 0.0, 0
+        for probability in sorted(row.tolist(), reverse=True):
+            if reached < p:
+                reached, size = reached + probability, size + 1
+        sizes.append(size)
+    return torch.tensor(sizes)
 
 
-def ends_before(ids, sep):
-    """How many [SEP] stand before each position."""
-    return (ids == sep).cumsum(1) - (ids == sep).long()
+def from_the_separator(rows, sep):
+    return (rows == sep).cumsum(-1) > 0
+
+
+def falling(scores):
+    return scores.softmax(-1).sort(descending=True).values
 
 
 EXERCISES = {
-    "segments_of": Exercise(
-        slow_segments_of,
-        [(torch.tensor([[4, 5, 0, 8, 5, 1]]), 5, 1), (torch.tensor([[2, 9, 3, 0], [2, 3, 7, 3]]), 3, 0),
-         (torch.tensor([[2, 9, 8, 3, 7, 6, 3], [2, 5, 3, 9, 3, 0, 0], [2, 9, 9, 3, 0, 0, 0]]), 3, 0)],
+    "answer_targets": Exercise(
+        slow_answer_targets,
+        [(torch.tensor([[9, 5, 7, 3]]), 5), (torch.tensor([[8, 6, 4, 9, 3], [7, 4, 6, 3, 0]]), 4),
+         (torch.tensor([[5, 6, 7, 4, 8, 9, 10, 3], [11, 12, 4, 13, 14, 3, 0, 0]]), 4)],
         {
-            "the first [SEP] belongs to the text that it ends; its segment is 0":
-                lambda ids, sep, pad: ((ids == sep).cumsum(1) > 0).long() * (ids != pad),
-            "the padding is in segment 1; it needs to be 0":
-                lambda ids, sep, pad: (ends_before(ids, sep) > 0).long(),
-            "the padding is in a third segment, 2; it needs to be 0":
-                lambda ids, sep, pad: ends_before(ids, sep),
-            "0 and 1 are exchanged; the first text has segment 0":
-                lambda ids, sep, pad: (ends_before(ids, sep) == 0).long(),
-            "the last [SEP] belongs to the text that it ends; its segment is 1 where there are two texts":
-                lambda ids, sep, pad: (ends_before(ids, sep) > 0).long() * (ids != pad) * (ids != sep),
-            "you take 0 for the padding; its id is `pad`":
-                lambda ids, sep, pad: (ends_before(ids, sep) > 0).long() * (ids != 0),
+            "the first line is among the targets, too; they begin with the id that follows the separator":
+                lambda rows, sep: rows[:, 1:],
+            "each position has the id that is read there; it needs the one that follows":
+                lambda rows, sep: (rows * from_the_separator(rows, sep))[:, :-1],
+            "the separator itself is a target; the targets begin one position later":
+                lambda rows, sep: rows[:, 1:] * from_the_separator(rows, sep)[:, 1:],
+            "the answer's first token is not learned; the position of the separator predicts it":
+                lambda rows, sep: rows[:, 1:] * (from_the_separator(rows, sep) & (rows != sep))[:, :-1],
+            "these are the ids of the first line; the targets are those of the answer":
+                lambda rows, sep: rows[:, 1:] * ~from_the_separator(rows, sep)[:, :-1],
+            "only the answer's first token is a target; so are all that follow it":
+                lambda rows, sep: rows[:, 1:] * (rows == sep)[:, :-1],
         }),
-    "gelu": Exercise(
-        slow_gelu,
-        [(torch.tensor([1.0, 0.0, -1.0]),), (torch.tensor([-3.0, -0.5, 0.5, 3.0]),),
-         (torch.linspace(-5, 5, 21),)],
+    "nucleus_size": Exercise(
+        slow_nucleus_size,
+        [(torch.tensor([[0.0, 0.0, 50.0]]), 0.8),
+         (torch.tensor([[0.0, 0.0, 0.0, 0.0], [2.0, 1.0, 3.0, 0.0]]), 0.6),
+         (torch.tensor([[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], [0.5, 0.1, 0.4, 0.2, 0.0, 0.3]]), 0.95)],
         {
-            "this is ReLU, which is x or 0; GELU takes a share of x":
-                lambda x: x.relu(),
-            "this is the share alone, Phi(x); multiply it by x":
-                lambda x: (1 + torch.erf(x / 2**0.5)) / 2,
-            "erf needs x / sqrt(2); it is made for a normal distribution of variance 1/2":
-                lambda x: x * (1 + torch.erf(x)) / 2,
-            "this is the approximation by tanh, near but not the same; torch.erf is exact":
-                lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
-            "this is x * sigmoid(1.702 x), an approximation; torch.erf is exact":
-                lambda x: x * (1.702 * x).sigmoid(),
-            "this is x * sigmoid(x), which is SiLU; GELU takes the share from torch.erf":
-                lambda x: x * x.sigmoid(),
-            "erf goes from -1 to 1 and a share from 0 to 1; take (1 + erf) / 2":
-                lambda x: x * torch.erf(x / 2**0.5),
+            "the token that reaches p is part of the nucleus; yours is one too small":
+                lambda scores, p: (falling(scores).cumsum(-1) < p).sum(-1),
+            "you count from the least likely token; sort the other way":
+                lambda scores, p: (falling(scores).flip(-1).cumsum(-1) < p).sum(-1) + 1,
+            "you count tokens that have more than p by themselves; their sum has to reach it":
+                lambda scores, p: (scores.softmax(-1) > p).sum(-1),
+            "the tokens are not sorted; the likeliest has to come first":
+                lambda scores, p: (scores.softmax(-1).cumsum(-1) < p).sum(-1) + 1,
+            "you sum logits; a softmax makes probabilities of them":
+                lambda scores, p: (scores.sort(descending=True).values.cumsum(-1) < p).sum(-1) + 1,
         }),
 }

@@ -1,101 +1,73 @@
-"""Exercises of lesson 13: what the model reads for chosen tokens, and the loss over masked ones alone."""
+"""Exercises of lesson 13: which text each token belongs to, and the curve of GELU."""
 import math
 
 import torch
 
-from helpers.exercises.exercise import Exercise, numbers
+from helpers.exercises.exercise import Exercise
 
 
-def slow_shown_instead(ids, chosen, fill, other, mask_id):
-    rows = ids.tolist()
-    for b, row in enumerate(rows):
-        for t in range(len(row)):
-            if chosen[b, t] and fill[b, t] < 0.8:
-                row[t] = mask_id
-            elif chosen[b, t] and fill[b, t] < 0.9:
-                row[t] = other[b, t].item()
+def slow_segments_of(ids, sep, pad):
+    rows = []
+    for row in ids.tolist():
+        segment, segments = 0, []
+        for i in row:
+            segments.append(0 if i == pad else segment)
+            if i == sep:
+                segment = 1
+        rows.append(segments)
     return torch.tensor(rows)
 
 
-def slow_hidden_loss(scores, words):
-    total, count = 0.0, 0
-    for row, answers in zip(scores.tolist(), words.tolist()):
-        for values, answer in zip(row, answers):
-            if answer != 0:                                   # 0 fills up, and is no word
-                all_together = sum(math.exp(value) for value in values)
-                total -= math.log(math.exp(values[answer]) / all_together)
-                count += 1
-    return torch.tensor(total / count)
+def slow_gelu(x):
+    values = []
+    for value in x.tolist():
+        below = (1 + math.erf(value / math.sqrt(2))) / 2      # the share of N(0, 1) below value
+        values.append(value * below)
+    return torch.tensor(values)
 
 
-def filled(ids, masked, replaced, other, mask_id):
-    """`mask_id` where masked, `other` where else replaced, and `ids` where neither."""
-    return torch.where(masked, mask_id, torch.where(replaced, other, ids))
-
-
-def each(scores, words):
-    """The loss at every position, [B, P], those that are filled up too."""
-    return -scores.log_softmax(-1).gather(-1, words.unsqueeze(-1)).squeeze(-1)
-
-
-def mean_of_logs(logs, words):
-    return -logs.gather(-1, words.unsqueeze(-1)).squeeze(-1)[words != 0].mean()
+def ends_before(ids, sep):
+    """How many [SEP] stand before each position."""
+    return (ids == sep).cumsum(1) - (ids == sep).long()
 
 
 EXERCISES = {
-    "shown_instead": Exercise(
-        slow_shown_instead,
-        [(torch.tensor([[5, 6, 7, 8]]), torch.tensor([[True, True, True, False]]),
-          torch.tensor([[0.7, 0.85, 0.95, 0.1]]), torch.tensor([[20, 21, 22, 23]]), 3),
-         (torch.tensor([[9, 8, 7, 6, 5, 9], [5, 6, 7, 8, 9, 5]]),
-          torch.tensor([[1, 0, 0, 1, 1, 0], [0, 1, 1, 0, 0, 1]]).bool(),
-          torch.tensor([[0.8, 0.3, 0.85, 0.9, 0.0, 0.95], [0.5, 0.6, 0.89, 0.82, 0.99, 0.79]]),
-          torch.tensor([[30, 31, 32, 33, 34, 35], [36, 37, 38, 39, 40, 41]]), 4)],
+    "segments_of": Exercise(
+        slow_segments_of,
+        [(torch.tensor([[4, 5, 0, 8, 5, 1]]), 5, 1), (torch.tensor([[2, 9, 3, 0], [2, 3, 7, 3]]), 3, 0),
+         (torch.tensor([[2, 9, 8, 3, 7, 6, 3], [2, 5, 3, 9, 3, 0, 0], [2, 9, 9, 3, 0, 0, 0]]), 3, 0)],
         {
-            "tokens that were not chosen have changed; they need to stay":
-                lambda ids, chosen, fill, other, mask_id:
-                    filled(ids, fill < 0.8, fill < 0.9, other, mask_id),
-            "every chosen token became [MASK]; one in ten becomes another token and one in ten stays":
-                lambda ids, chosen, fill, other, mask_id: ids.masked_fill(chosen, mask_id),
-            "no chosen token stays as it was; from 0.9 on it needs to":
-                lambda ids, chosen, fill, other, mask_id:
-                    filled(ids, chosen & (fill < 0.8), chosen, other, mask_id),
-            "no chosen token becomes another one; from 0.8 up to 0.9 it needs to":
-                lambda ids, chosen, fill, other, mask_id: ids.masked_fill(chosen & (fill < 0.8), mask_id),
-            "another token and the token itself are exchanged; the other one is for 0.8 up to 0.9":
-                lambda ids, chosen, fill, other, mask_id:
-                    filled(ids, chosen & (fill < 0.8), chosen & (fill >= 0.9), other, mask_id),
-            "0.8 itself is no longer [MASK], and 0.9 no longer another token; compare by <, not <=":
-                lambda ids, chosen, fill, other, mask_id:
-                    filled(ids, chosen & (fill <= 0.8), chosen & (fill <= 0.9), other, mask_id),
+            "the first [SEP] belongs to the text that it ends; its segment is 0":
+                lambda ids, sep, pad: ((ids == sep).cumsum(1) > 0).long() * (ids != pad),
+            "the padding is in segment 1; it needs to be 0":
+                lambda ids, sep, pad: (ends_before(ids, sep) > 0).long(),
+            "the padding is in a third segment, 2; it needs to be 0":
+                lambda ids, sep, pad: ends_before(ids, sep),
+            "0 and 1 are exchanged; the first text has segment 0":
+                lambda ids, sep, pad: (ends_before(ids, sep) == 0).long(),
+            "the last [SEP] belongs to the text that it ends; its segment is 1 where there are two texts":
+                lambda ids, sep, pad: (ends_before(ids, sep) > 0).long() * (ids != pad) * (ids != sep),
+            "you take 0 for the padding; its id is `pad`":
+                lambda ids, sep, pad: (ends_before(ids, sep) > 0).long() * (ids != 0),
         }),
-    "hidden_loss": Exercise(
-        slow_hidden_loss,
-        [(torch.tensor([[[0.0, 0.0, 150.0]]]), torch.tensor([[1]])),
-         (torch.tensor([[[0.0, 150.0, 150.0]]]), torch.tensor([[1]])),
-         (numbers(1, 3, 4, seed=13), torch.tensor([[2, 0, 0]])),
-         (numbers(1, 3, 4, seed=14), torch.tensor([[1, 2, 3]])),
-         (numbers(2, 3, 6, seed=15), torch.tensor([[3, 1, 5], [2, 0, 0]]))],
+    "gelu": Exercise(
+        slow_gelu,
+        [(torch.tensor([1.0, 0.0, -1.0]),), (torch.tensor([-3.0, -0.5, 0.5, 3.0]),),
+         (torch.linspace(-5, 5, 21),)],
         {
-            "the filled up positions take part, with 0 as their label":
-                lambda scores, words: each(scores, words).mean(),
-            "the filled up positions add nothing, but are counted; divide by the number of masked tokens":
-                lambda scores, words: (each(scores, words) * (words != 0)).mean(),
-            "this is the sum over the masked tokens; take the mean":
-                lambda scores, words: (each(scores, words) * (words != 0)).sum(),
-            "this is the mean of the rows' means; each masked token counts alike, however many its row has":
-                lambda scores, words: (
-                    ((each(scores, words) * (words != 0)).sum(1) / (words != 0).sum(1)).mean()),
-            "the result is negative; the loss is minus the logarithm":
-                lambda scores, words: -each(scores, words)[words != 0].mean(),
-            "these are the logits of the right tokens; log_softmax makes logarithms of probabilities of them":
-                lambda scores, words: mean_of_logs(scores, words),
-            "the softmax of a small logit is 0, and its logarithm -inf; log_softmax takes both in one step":
-                lambda scores, words: mean_of_logs(scores.softmax(-1).log(), words),
-            "the exponential of a large logit overflows; log_softmax subtracts the largest first":
-                lambda scores, words: (
-                    mean_of_logs((scores.exp() / scores.exp().sum(-1, keepdim=True)).log(), words)),
-            "the logarithm of the sum of exponentials overflows for a large logit; torch.logsumexp does not":
-                lambda scores, words: mean_of_logs(scores - scores.exp().sum(-1, keepdim=True).log(), words),
+            "this is ReLU, which is x or 0; GELU takes a share of x":
+                lambda x: x.relu(),
+            "this is the share alone, Phi(x); multiply it by x":
+                lambda x: (1 + torch.erf(x / 2**0.5)) / 2,
+            "erf needs x / sqrt(2); it is made for a normal distribution of variance 1/2":
+                lambda x: x * (1 + torch.erf(x)) / 2,
+            "this is the approximation by tanh, near but not the same; torch.erf is exact":
+                lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
+            "this is x * sigmoid(1.702 x), an approximation; torch.erf is exact":
+                lambda x: x * (1.702 * x).sigmoid(),
+            "this is x * sigmoid(x), which is SiLU; GELU takes the share from torch.erf":
+                lambda x: x * x.sigmoid(),
+            "erf goes from -1 to 1 and a share from 0 to 1; take (1 + erf) / 2":
+                lambda x: x * torch.erf(x / 2**0.5),
         }),
 }

@@ -1,64 +1,101 @@
-"""Exercise of lesson 14: how much of a span was found."""
+"""Exercises of lesson 14: what the model reads for chosen tokens, and the loss over masked ones alone."""
+import math
+
 import torch
 
-from helpers.exercises.exercise import Exercise
+from helpers.exercises.exercise import Exercise, numbers
 
 
-def slow_overlap_f1(answers, truth):
-    scores = []
-    for (start, end), (first, last) in zip(answers.tolist(), truth.tolist()):
-        given, wanted = set(range(start, end + 1)), set(range(first, last + 1))
-        both = len(given & wanted)
-        precision, recall = both / len(given), both / len(wanted)
-        scores.append(2 * precision * recall / (precision + recall) if both else 0.0)
-    return torch.tensor(scores)
+def slow_shown_instead(ids, chosen, fill, other, mask_id):
+    rows = ids.tolist()
+    for b, row in enumerate(rows):
+        for t in range(len(row)):
+            if chosen[b, t] and fill[b, t] < 0.8:
+                row[t] = mask_id
+            elif chosen[b, t] and fill[b, t] < 0.9:
+                row[t] = other[b, t].item()
+    return torch.tensor(rows)
 
 
-def both(answers, truth, one=1):
-    """How many tokens two spans share, [N], before what is below 0 becomes 0."""
-    return torch.minimum(answers[:, 1], truth[:, 1]) - torch.maximum(answers[:, 0], truth[:, 0]) + one
+def slow_hidden_loss(scores, words):
+    total, count = 0.0, 0
+    for row, answers in zip(scores.tolist(), words.tolist()):
+        for values, answer in zip(row, answers):
+            if answer != 0:                                   # 0 fills up, and is no word
+                all_together = sum(math.exp(value) for value in values)
+                total -= math.log(math.exp(values[answer]) / all_together)
+                count += 1
+    return torch.tensor(total / count)
 
 
-def size(spans, one=1):
-    return spans[:, 1] - spans[:, 0] + one
+def filled(ids, masked, replaced, other, mask_id):
+    """`mask_id` where masked, `other` where else replaced, and `ids` where neither."""
+    return torch.where(masked, mask_id, torch.where(replaced, other, ids))
 
 
-def shared(answers, truth):
-    return both(answers, truth).clamp(min=0)
+def each(scores, words):
+    """The loss at every position, [B, P], those that are filled up too."""
+    return -scores.log_softmax(-1).gather(-1, words.unsqueeze(-1)).squeeze(-1)
 
 
-def precision(answers, truth):
-    return shared(answers, truth) / size(answers)
-
-
-def harmonic(precision, recall):
-    return 2 * precision * recall / (precision + recall)
+def mean_of_logs(logs, words):
+    return -logs.gather(-1, words.unsqueeze(-1)).squeeze(-1)[words != 0].mean()
 
 
 EXERCISES = {
-    "overlap_f1": Exercise(
-        slow_overlap_f1,
-        [(torch.tensor([[4, 8]]), torch.tensor([[5, 5]])),
-         (torch.tensor([[2, 4], [0, 1]]), torch.tensor([[4, 6], [2, 3]])),
-         (torch.tensor([[3, 5], [7, 9], [1, 2]]), torch.tensor([[3, 5], [2, 3], [0, 3]]))],
+    "shown_instead": Exercise(
+        slow_shown_instead,
+        [(torch.tensor([[5, 6, 7, 8]]), torch.tensor([[True, True, True, False]]),
+          torch.tensor([[0.7, 0.85, 0.95, 0.1]]), torch.tensor([[20, 21, 22, 23]]), 3),
+         (torch.tensor([[9, 8, 7, 6, 5, 9], [5, 6, 7, 8, 9, 5]]),
+          torch.tensor([[1, 0, 0, 1, 1, 0], [0, 1, 1, 0, 0, 1]]).bool(),
+          torch.tensor([[0.8, 0.3, 0.85, 0.9, 0.0, 0.95], [0.5, 0.6, 0.89, 0.82, 0.99, 0.79]]),
+          torch.tensor([[30, 31, 32, 33, 34, 35], [36, 37, 38, 39, 40, 41]]), 4)],
         {
-            "where the two spans share nothing it is below 0; it needs to be 0":
-                lambda answers, truth: 2 * both(answers, truth) / (size(answers) + size(truth)),
-            "where the two spans share nothing it is NaN, which is 0 / 0; it needs to be 0":
-                lambda answers, truth: harmonic(precision(answers, truth), precision(truth, answers)),
-            "the last token belongs to a span as well; from 3 to 5 are three tokens":
-                lambda answers, truth: (2 * both(answers, truth, 0).clamp(min=0)
-                                        / (size(answers, 0) + size(truth, 0))).nan_to_num(),
-            "this is precision, the share of the answer that is right; recall counts as much":
-                precision,
-            "this is recall, the share of the truth that was found; precision counts as much":
-                lambda answers, truth: precision(truth, answers),
-            "this is the arithmetic mean of precision and recall; F1 is the harmonic one":
-                lambda answers, truth: (precision(answers, truth) + precision(truth, answers)) / 2,
-            "this is 1 where all is right and else 0; a part counts, too":
-                lambda answers, truth: (answers == truth).all(1).float(),
-            "this is the shared part of the union; F1 is twice the shared tokens over the sum of both sizes":
-                lambda answers, truth: (
-                    shared(answers, truth) / (size(answers) + size(truth) - shared(answers, truth))),
+            "tokens that were not chosen have changed; they need to stay":
+                lambda ids, chosen, fill, other, mask_id:
+                    filled(ids, fill < 0.8, fill < 0.9, other, mask_id),
+            "every chosen token became [MASK]; one in ten becomes another token and one in ten stays":
+                lambda ids, chosen, fill, other, mask_id: ids.masked_fill(chosen, mask_id),
+            "no chosen token stays as it was; from 0.9 on it needs to":
+                lambda ids, chosen, fill, other, mask_id:
+                    filled(ids, chosen & (fill < 0.8), chosen, other, mask_id),
+            "no chosen token becomes another one; from 0.8 up to 0.9 it needs to":
+                lambda ids, chosen, fill, other, mask_id: ids.masked_fill(chosen & (fill < 0.8), mask_id),
+            "another token and the token itself are exchanged; the other one is for 0.8 up to 0.9":
+                lambda ids, chosen, fill, other, mask_id:
+                    filled(ids, chosen & (fill < 0.8), chosen & (fill >= 0.9), other, mask_id),
+            "0.8 itself is no longer [MASK], and 0.9 no longer another token; compare by <, not <=":
+                lambda ids, chosen, fill, other, mask_id:
+                    filled(ids, chosen & (fill <= 0.8), chosen & (fill <= 0.9), other, mask_id),
+        }),
+    "hidden_loss": Exercise(
+        slow_hidden_loss,
+        [(torch.tensor([[[0.0, 0.0, 150.0]]]), torch.tensor([[1]])),
+         (torch.tensor([[[0.0, 150.0, 150.0]]]), torch.tensor([[1]])),
+         (numbers(1, 3, 4, seed=13), torch.tensor([[2, 0, 0]])),
+         (numbers(1, 3, 4, seed=14), torch.tensor([[1, 2, 3]])),
+         (numbers(2, 3, 6, seed=15), torch.tensor([[3, 1, 5], [2, 0, 0]]))],
+        {
+            "the filled up positions take part, with 0 as their label":
+                lambda scores, words: each(scores, words).mean(),
+            "the filled up positions add nothing, but are counted; divide by the number of masked tokens":
+                lambda scores, words: (each(scores, words) * (words != 0)).mean(),
+            "this is the sum over the masked tokens; take the mean":
+                lambda scores, words: (each(scores, words) * (words != 0)).sum(),
+            "this is the mean of the rows' means; each masked token counts alike, however many its row has":
+                lambda scores, words: (
+                    ((each(scores, words) * (words != 0)).sum(1) / (words != 0).sum(1)).mean()),
+            "the result is negative; the loss is minus the logarithm":
+                lambda scores, words: -each(scores, words)[words != 0].mean(),
+            "these are the logits of the right tokens; log_softmax makes logarithms of probabilities of them":
+                lambda scores, words: mean_of_logs(scores, words),
+            "the softmax of a small logit is 0, and its logarithm -inf; log_softmax takes both in one step":
+                lambda scores, words: mean_of_logs(scores.softmax(-1).log(), words),
+            "the exponential of a large logit overflows; log_softmax subtracts the largest first":
+                lambda scores, words: (
+                    mean_of_logs((scores.exp() / scores.exp().sum(-1, keepdim=True)).log(), words)),
+            "the logarithm of the sum of exponentials overflows for a large logit; torch.logsumexp does not":
+                lambda scores, words: mean_of_logs(scores - scores.exp().sum(-1, keepdim=True).log(), words),
         }),
 }

@@ -1,73 +1,64 @@
-"""Exercises of lesson 15: how much a head looks so many positions away, and what in a row really counts."""
+"""Exercise of lesson 15: how much of a span was found."""
 import torch
-import torch.nn.functional as F
 
-from helpers.exercises.exercise import Exercise, numbers
-
-
-def slow_looks_away(weights, offset):
-    means = []
-    for head in weights.tolist():
-        found = []
-        for q, row in enumerate(head):
-            if 0 <= q + offset < len(row):                  # there is a piece at that distance
-                found.append(row[q + offset])
-        means.append(sum(found) / len(found))
-    return torch.tensor(means)
+from helpers.exercises.exercise import Exercise
 
 
-def slow_what_counts(weights, v):
-    rows = []
-    for row in weights.tolist():
-        parts = []
-        for weight, value in zip(row, v.tolist()):
-            length = sum(number**2 for number in value) ** 0.5
-            parts.append(weight * length)
-        rows.append([part / sum(parts) for part in parts])
-    return torch.tensor(rows)
+def slow_overlap_f1(answers, truth):
+    scores = []
+    for (start, end), (first, last) in zip(answers.tolist(), truth.tolist()):
+        given, wanted = set(range(start, end + 1)), set(range(first, last + 1))
+        both = len(given & wanted)
+        precision, recall = both / len(given), both / len(wanted)
+        scores.append(2 * precision * recall / (precision + recall) if both else 0.0)
+    return torch.tensor(scores)
 
 
-def diagonal(weights, offset):
-    """The weights so many positions away: [H, T - abs(offset)]."""
-    return weights.diagonal(offset, -2, -1)
+def both(answers, truth, one=1):
+    """How many tokens two spans share, [N], before what is below 0 becomes 0."""
+    return torch.minimum(answers[:, 1], truth[:, 1]) - torch.maximum(answers[:, 0], truth[:, 0]) + one
 
 
-WEIGHTS = torch.tensor([[[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.0, 0.4, 0.6]],
-                        [[0.1, 0.8, 0.1], [0.0, 0.1, 0.9], [1.0, 0.0, 0.0]]])      # two heads, three tokens
-LARGER = numbers(3, 6, 6, seed=15).softmax(-1)
-V = torch.tensor([[3.0, 4.0], [0.0, 1.0], [0.6, 0.8]])
+def size(spans, one=1):
+    return spans[:, 1] - spans[:, 0] + one
+
+
+def shared(answers, truth):
+    return both(answers, truth).clamp(min=0)
+
+
+def precision(answers, truth):
+    return shared(answers, truth) / size(answers)
+
+
+def harmonic(precision, recall):
+    return 2 * precision * recall / (precision + recall)
+
 
 EXERCISES = {
-    "looks_away": Exercise(
-        slow_looks_away,
-        [(WEIGHTS[:1], 0), (WEIGHTS, -1), (WEIGHTS, 1), (LARGER, -3), (LARGER, 2)],
+    "overlap_f1": Exercise(
+        slow_overlap_f1,
+        [(torch.tensor([[4, 8]]), torch.tensor([[5, 5]])),
+         (torch.tensor([[2, 4], [0, 1]]), torch.tensor([[4, 6], [2, 3]])),
+         (torch.tensor([[3, 5], [7, 9], [1, 2]]), torch.tensor([[3, 5], [2, 3], [0, 3]]))],
         {
-            "the direction is wrong; with offset -1 a query looks at the token before it":
-                lambda weights, offset: diagonal(weights, -offset).mean(-1),
-            "you divide by all queries; divide by those that have a token there":
-                lambda weights, offset: diagonal(weights, offset).sum(-1) / weights.shape[-1],
-            "the last token and the first are no neighbours; your weights go round in a circle":
-                lambda weights, offset: weights.roll(-offset, -1).diagonal(0, -2, -1).mean(-1),
-            "this is the sum over the queries; take their mean":
-                lambda weights, offset: diagonal(weights, offset).sum(-1),
-            "this is one number for all heads; each needs its own":
-                lambda weights, offset: diagonal(weights, offset).mean().expand(len(weights)),
-        }),
-    "what_counts": Exercise(
-        slow_what_counts,
-        [(WEIGHTS[0, :2], V), (WEIGHTS[1], V), (LARGER[0], numbers(6, 4, seed=16))],
-        {
-            "each row needs to sum to 1; divide by the sum over its keys":
-                lambda weights, v: weights * v.norm(dim=-1),
-            "you divide by the sum over the queries; divide by the sum over the keys of one query":
-                lambda weights, v: (weights * v.norm(dim=-1)) / (weights * v.norm(dim=-1)).sum(0),
-            "you multiply by the square of the norm; multiply by the norm":
-                lambda weights, v: F.normalize(weights * v.square().sum(-1), p=1, dim=-1),
-            "you multiply by the sum of the absolute values; the norm is the root of the sum of squares":
-                lambda weights, v: F.normalize(weights * v.abs().sum(-1), p=1, dim=-1),
-            "these are the weights alone; the norm of the values is missing":
-                lambda weights, v: weights.clone(),
-            "the softmax changes the ratios; divide each row by its sum":
-                lambda weights, v: (weights * v.norm(dim=-1)).softmax(-1),
+            "where the two spans share nothing it is below 0; it needs to be 0":
+                lambda answers, truth: 2 * both(answers, truth) / (size(answers) + size(truth)),
+            "where the two spans share nothing it is NaN, which is 0 / 0; it needs to be 0":
+                lambda answers, truth: harmonic(precision(answers, truth), precision(truth, answers)),
+            "the last token belongs to a span as well; from 3 to 5 are three tokens":
+                lambda answers, truth: (2 * both(answers, truth, 0).clamp(min=0)
+                                        / (size(answers, 0) + size(truth, 0))).nan_to_num(),
+            "this is precision, the share of the answer that is right; recall counts as much":
+                precision,
+            "this is recall, the share of the truth that was found; precision counts as much":
+                lambda answers, truth: precision(truth, answers),
+            "this is the arithmetic mean of precision and recall; F1 is the harmonic one":
+                lambda answers, truth: (precision(answers, truth) + precision(truth, answers)) / 2,
+            "this is 1 where all is right and else 0; a part counts, too":
+                lambda answers, truth: (answers == truth).all(1).float(),
+            "this is the shared part of the union; F1 is twice the shared tokens over the sum of both sizes":
+                lambda answers, truth: (
+                    shared(answers, truth) / (size(answers) + size(truth) - shared(answers, truth))),
         }),
 }

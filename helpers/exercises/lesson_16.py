@@ -1,92 +1,73 @@
-"""Exercises of lesson 16: merging outputs over two halves of the keys, and rounding to binary digits."""
-import math
-
+"""Exercises of lesson 16: how much a head looks so many positions away, and what in a row really counts."""
 import torch
+import torch.nn.functional as F
 
 from helpers.exercises.exercise import Exercise, numbers
 
 
-def slow_merge(output_a, lse_a, output_b, lse_b):
+def slow_looks_away(weights, offset):
+    means = []
+    for head in weights.tolist():
+        found = []
+        for q, row in enumerate(head):
+            if 0 <= q + offset < len(row):                  # there is a piece at that distance
+                found.append(row[q + offset])
+        means.append(sum(found) / len(found))
+    return torch.tensor(means)
+
+
+def slow_what_counts(weights, v):
     rows = []
-    for a, x, b, y in zip(output_a.tolist(), lse_a.tolist(), output_b.tolist(), lse_b.tolist()):
-        largest = max(x, y)
-        sum_a, sum_b = math.exp(x - largest), math.exp(y - largest)
-        rows.append([(sum_a * one + sum_b * other) / (sum_a + sum_b) for one, other in zip(a, b)])
+    for row in weights.tolist():
+        parts = []
+        for weight, value in zip(row, v.tolist()):
+            length = sum(number**2 for number in value) ** 0.5
+            parts.append(weight * length)
+        rows.append([part / sum(parts) for part in parts])
     return torch.tensor(rows)
 
 
-def slow_keep_digits(x, digits):
-    numbers = []
-    for value in x.tolist():
-        m, e = math.frexp(value)                              # value = m * 2**e, m from 0.5 to 1
-        whole = round(m * 2**digits)                          # a tie goes to the even one
-        numbers.append(math.ldexp(whole, e - digits))
-    return torch.tensor(numbers)
+def diagonal(weights, offset):
+    """The weights so many positions away: [H, T - abs(offset)]."""
+    return weights.diagonal(offset, -2, -1)
 
 
-def weighed(output_a, weight_a, output_b, weight_b):
-    """The average of two outputs, by any weights [T]."""
-    share = (weight_a / (weight_a + weight_b)).unsqueeze(-1)
-    return share * output_a + (1 - share) * output_b
-
-
-def shifted(output_a, lse_a, output_b, lse_b, largest):
-    """The two averaged by their exponentials, relative to that of `largest`."""
-    sum_a, sum_b = (lse_a - largest).exp().unsqueeze(-1), (lse_b - largest).exp().unsqueeze(-1)
-    return (sum_a * output_a + sum_b * output_b) / (sum_a + sum_b)
-
-
-def with_digits(x, digits, rounding=torch.round):
-    m, e = torch.frexp(x)
-    return torch.ldexp(rounding(m * 2**digits), e - digits)
-
+WEIGHTS = torch.tensor([[[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.0, 0.4, 0.6]],
+                        [[0.1, 0.8, 0.1], [0.0, 0.1, 0.9], [1.0, 0.0, 0.0]]])      # two heads, three tokens
+LARGER = numbers(3, 6, 6, seed=15).softmax(-1)
+V = torch.tensor([[3.0, 4.0], [0.0, 1.0], [0.6, 0.8]])
 
 EXERCISES = {
-    "merge": Exercise(
-        slow_merge,
-        [(torch.tensor([[1.0, 3.0]]), torch.tensor([0.0]), torch.tensor([[5.0, 7.0]]), torch.tensor([1.0])),
-         (torch.tensor([[1.0], [2.0]]), torch.tensor([200.0, -200.0]),
-          torch.tensor([[5.0], [6.0]]), torch.tensor([199.0, -200.0])),
-         (torch.tensor([[1.0], [2.0]]), torch.tensor([0.0, 200.0]),
-          torch.tensor([[5.0], [6.0]]), torch.tensor([200.0, 0.0])),
-         (numbers(4, 3, seed=16), torch.tensor([0.0, 2.0, -1.0, 5.0]),
-          numbers(4, 3, seed=17), torch.tensor([0.0, 1.0, 3.0, 4.5]))],
+    "looks_away": Exercise(
+        slow_looks_away,
+        [(WEIGHTS[:1], 0), (WEIGHTS, -1), (WEIGHTS, 1), (LARGER, -3), (LARGER, 2)],
         {
-            "both halves count alike; the one with the larger sum of exponentials needs to count more":
-                lambda a, x, b, y: (a + b) / 2,
-            "the shares are exchanged; each output needs that of its own keys":
-                lambda a, x, b, y: weighed(a, (y - x).sigmoid(), b, (x - y).sigmoid()),
-            "exponentials of 200 overflow; subtract the larger of the two first":
-                lambda a, x, b, y: weighed(a, x.exp(), b, y.exp()),
-            "you subtract one maximum for all queries, and exponentials underflow; each query needs its own":
-                lambda a, x, b, y: shifted(a, x, b, y, torch.cat([x, y]).max()),
-            "you always subtract the first `lse`, and the other exponential overflows; subtract the larger":
-                lambda a, x, b, y: shifted(a, x, b, y, x),
-            "the shares are taken of the logarithms; take them of the sums, their exponentials":
-                lambda a, x, b, y: weighed(a, x, b, y),
-            "the two are added, not averaged; each output is divided by its own sum already":
-                lambda a, x, b, y: a + b,
-            "only the half with the larger sum counts; both do, by their shares":
-                lambda a, x, b, y: torch.where((x > y).unsqueeze(-1), a, b),
+            "the direction is wrong; with offset -1 a query looks at the token before it":
+                lambda weights, offset: diagonal(weights, -offset).mean(-1),
+            "you divide by all queries; divide by those that have a token there":
+                lambda weights, offset: diagonal(weights, offset).sum(-1) / weights.shape[-1],
+            "the last token and the first are no neighbours; your weights go round in a circle":
+                lambda weights, offset: weights.roll(-offset, -1).diagonal(0, -2, -1).mean(-1),
+            "this is the sum over the queries; take their mean":
+                lambda weights, offset: diagonal(weights, offset).sum(-1),
+            "this is one number for all heads; each needs its own":
+                lambda weights, offset: diagonal(weights, offset).mean().expand(len(weights)),
         }),
-    "keep_digits": Exercise(
-        slow_keep_digits,
-        [(torch.tensor([5.5, 9.0]), 3), (torch.tensor([-2e-5, 7e-5]), 4),
-         (torch.tensor([123456.0, -98765.0]), 4),
-         (torch.tensor([0.1, 0.625, 0.6875, 2.5, 3.5, -10.5]), 3),
-         (torch.tensor([0.0, 1.0, -1.00390625, 1.00390625, 1.01171875, 3.14159, 257.0, -257.0]), 8)],
+    "what_counts": Exercise(
+        slow_what_counts,
+        [(WEIGHTS[0, :2], V), (WEIGHTS[1], V), (LARGER[0], numbers(6, 4, seed=16))],
         {
-            "digits are cut off; the nearest number may be above":
-                lambda x, digits: with_digits(x, digits, torch.trunc),
-            "these are digits behind the point; count them from the first 1 of each number":
-                lambda x, digits: (x * 2**digits).round() / 2**digits,
-            "one digit too many; m is at least 0.5, so its first digit behind the point is a 1":
-                lambda x, digits: with_digits(x, digits + 1),
-            "one digit too few; the first 1 counts as a digit":
-                lambda x, digits: with_digits(x, digits - 1),
-            "a tie always goes up here; it needs to go to the even one, as torch.round does":
-                lambda x, digits: with_digits(x, digits, lambda v: (v + 0.5).floor()),
-            "a tie goes away from 0 here; it needs to go to the even one, as torch.round does":
-                lambda x, digits: with_digits(x, digits, lambda v: v.sign() * (v.abs() + 0.5).floor()),
+            "each row needs to sum to 1; divide by the sum over its keys":
+                lambda weights, v: weights * v.norm(dim=-1),
+            "you divide by the sum over the queries; divide by the sum over the keys of one query":
+                lambda weights, v: (weights * v.norm(dim=-1)) / (weights * v.norm(dim=-1)).sum(0),
+            "you multiply by the square of the norm; multiply by the norm":
+                lambda weights, v: F.normalize(weights * v.square().sum(-1), p=1, dim=-1),
+            "you multiply by the sum of the absolute values; the norm is the root of the sum of squares":
+                lambda weights, v: F.normalize(weights * v.abs().sum(-1), p=1, dim=-1),
+            "these are the weights alone; the norm of the values is missing":
+                lambda weights, v: weights.clone(),
+            "the softmax changes the ratios; divide each row by its sum":
+                lambda weights, v: (weights * v.norm(dim=-1)).softmax(-1),
         }),
 }

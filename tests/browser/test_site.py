@@ -11,7 +11,7 @@ from tools.execute import KERNEL
 from tools.site import __main__ as website
 from tools.site.__main__ import VIEW
 
-LIVE = ["03_masked_softmax", "12_bert"]                                 # cheap to run; one map, and a grid of eight
+LIVE = ["03_masked_softmax", "13_bert"]                                 # cheap to run; one map, and a grid of eight
 PHONE = {"width": 390, "height": 844}
 FORMULA = r"\$\$.+?\$\$|\$.+?\$"
 
@@ -147,7 +147,7 @@ def test_an_explorer_shows_the_weights_of_its_lesson(opened):
 
 
 def test_a_link_opens_the_same_cell(opened):
-    page = opened("12_bert")
+    page = opened("13_bert")
     unfold(page)
     explorer = page.locator(".explorer")
     explorer.get_by_role("slider", name="head").press("End")

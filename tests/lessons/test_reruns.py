@@ -11,7 +11,7 @@ from tests.lessons.approximate import NUMBER
 from tests.notebooks import NAMES, PATHS, ROOT, code_cells, read
 
 CHEAP = ["01_nadaraya_watson", "03_masked_softmax"]
-CALLED_AT_ONCE = {("16_further", "x")}              # in their own cell and nowhere else: so a later cell may bind the name anew
+CALLED_AT_ONCE = {("17_further", "x")}              # in their own cell and nowhere else: so a later cell may bind the name anew
 TRAIN_WITHOUT_END = """
 import itertools, torch
 from torch import nn

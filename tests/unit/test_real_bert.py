@@ -1,4 +1,4 @@
-"""The published all-MiniLM-L6-v2 in our classes is the reference's, piece by piece; and what lesson 15 computes from it."""
+"""The published all-MiniLM-L6-v2 in our classes is the reference's, piece by piece; and what lesson 16 computes from it."""
 import ast
 
 import pytest
@@ -89,7 +89,7 @@ def reference_tokenizer(folder):
 
 
 def test_the_numbers_that_the_lesson_compares_with_are_the_references(theirs, tokenizer):
-    cells = code_cells(read(ROOT / "notebooks" / "15_real_bert.ipynb"))
+    cells = code_cells(read(ROOT / "notebooks" / "16_real_bert.ipynb"))
     found = {}
     for node in ast.walk(ast.Module([n for cell in cells for n in ast.parse(cell.source).body], [])):
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("sentence", "published_numbers"):

@@ -2,7 +2,18 @@
 import argparse
 import pathlib
 
-from tools.drawings import lesson_00, lesson_01, lesson_02, lesson_03, lesson_04, lesson_05, lesson_06, lesson_07, lesson_08
+from tools.drawings import (
+    lesson_00,
+    lesson_01,
+    lesson_02,
+    lesson_03,
+    lesson_04,
+    lesson_05,
+    lesson_06,
+    lesson_07,
+    lesson_08,
+    lesson_11,
+)
 
 IMAGES = pathlib.Path(__file__).resolve().parents[2] / "notebooks" / "images"
 DRAWINGS = {
@@ -19,6 +30,7 @@ DRAWINGS = {
     "06_schemes": lesson_06.schemes,
     "07_transformer": lesson_07.transformer,
     "08_text_to_answer": lesson_08.text_to_answer,
+    "11_small_gpt": lesson_11.gpt,
 }
 
 

@@ -1,4 +1,4 @@
-"""Measures what pretraining is worth for the four tasks of lesson 14, in about six minutes of one core.
+"""Measures what pretraining is worth for the four tasks of lesson 15, in about six minutes of one core.
 
 From the weights that ship, from scratch, and by counting alone (see RULES), with 100 and 1,000 examples and
 three seeds, which choose the examples, what is random in the model, and the order.

@@ -1,0 +1,92 @@
+"""Exercises of lesson 17: merging outputs over two halves of the keys, and rounding to binary digits."""
+import math
+
+import torch
+
+from helpers.exercises.exercise import Exercise, numbers
+
+
+def slow_merge(output_a, lse_a, output_b, lse_b):
+    rows = []
+    for a, x, b, y in zip(output_a.tolist(), lse_a.tolist(), output_b.tolist(), lse_b.tolist()):
+        largest = max(x, y)
+        sum_a, sum_b = math.exp(x - largest), math.exp(y - largest)
+        rows.append([(sum_a * one + sum_b * other) / (sum_a + sum_b) for one, other in zip(a, b)])
+    return torch.tensor(rows)
+
+
+def slow_keep_digits(x, digits):
+    numbers = []
+    for value in x.tolist():
+        m, e = math.frexp(value)                              # value = m * 2**e, m from 0.5 to 1
+        whole = round(m * 2**digits)                          # a tie goes to the even one
+        numbers.append(math.ldexp(whole, e - digits))
+    return torch.tensor(numbers)
+
+
+def weighed(output_a, weight_a, output_b, weight_b):
+    """The average of two outputs, by any weights [T]."""
+    share = (weight_a / (weight_a + weight_b)).unsqueeze(-1)
+    return share * output_a + (1 - share) * output_b
+
+
+def shifted(output_a, lse_a, output_b, lse_b, largest):
+    """The two averaged by their exponentials, relative to that of `largest`."""
+    sum_a, sum_b = (lse_a - largest).exp().unsqueeze(-1), (lse_b - largest).exp().unsqueeze(-1)
+    return (sum_a * output_a + sum_b * output_b) / (sum_a + sum_b)
+
+
+def with_digits(x, digits, rounding=torch.round):
+    m, e = torch.frexp(x)
+    return torch.ldexp(rounding(m * 2**digits), e - digits)
+
+
+EXERCISES = {
+    "merge": Exercise(
+        slow_merge,
+        [(torch.tensor([[1.0, 3.0]]), torch.tensor([0.0]), torch.tensor([[5.0, 7.0]]), torch.tensor([1.0])),
+         (torch.tensor([[1.0], [2.0]]), torch.tensor([200.0, -200.0]),
+          torch.tensor([[5.0], [6.0]]), torch.tensor([199.0, -200.0])),
+         (torch.tensor([[1.0], [2.0]]), torch.tensor([0.0, 200.0]),
+          torch.tensor([[5.0], [6.0]]), torch.tensor([200.0, 0.0])),
+         (numbers(4, 3, seed=16), torch.tensor([0.0, 2.0, -1.0, 5.0]),
+          numbers(4, 3, seed=17), torch.tensor([0.0, 1.0, 3.0, 4.5]))],
+        {
+            "both halves count alike; the one with the larger sum of exponentials needs to count more":
+                lambda a, x, b, y: (a + b) / 2,
+            "the shares are exchanged; each output needs that of its own keys":
+                lambda a, x, b, y: weighed(a, (y - x).sigmoid(), b, (x - y).sigmoid()),
+            "exponentials of 200 overflow; subtract the larger of the two first":
+                lambda a, x, b, y: weighed(a, x.exp(), b, y.exp()),
+            "you subtract one maximum for all queries, and exponentials underflow; each query needs its own":
+                lambda a, x, b, y: shifted(a, x, b, y, torch.cat([x, y]).max()),
+            "you always subtract the first `lse`, and the other exponential overflows; subtract the larger":
+                lambda a, x, b, y: shifted(a, x, b, y, x),
+            "the shares are taken of the logarithms; take them of the sums, their exponentials":
+                lambda a, x, b, y: weighed(a, x, b, y),
+            "the two are added, not averaged; each output is divided by its own sum already":
+                lambda a, x, b, y: a + b,
+            "only the half with the larger sum counts; both do, by their shares":
+                lambda a, x, b, y: torch.where((x > y).unsqueeze(-1), a, b),
+        }),
+    "keep_digits": Exercise(
+        slow_keep_digits,
+        [(torch.tensor([5.5, 9.0]), 3), (torch.tensor([-2e-5, 7e-5]), 4),
+         (torch.tensor([123456.0, -98765.0]), 4),
+         (torch.tensor([0.1, 0.625, 0.6875, 2.5, 3.5, -10.5]), 3),
+         (torch.tensor([0.0, 1.0, -1.00390625, 1.00390625, 1.01171875, 3.14159, 257.0, -257.0]), 8)],
+        {
+            "digits are cut off; the nearest number may be above":
+                lambda x, digits: with_digits(x, digits, torch.trunc),
+            "these are digits behind the point; count them from the first 1 of each number":
+                lambda x, digits: (x * 2**digits).round() / 2**digits,
+            "one digit too many; m is at least 0.5, so its first digit behind the point is a 1":
+                lambda x, digits: with_digits(x, digits + 1),
+            "one digit too few; the first 1 counts as a digit":
+                lambda x, digits: with_digits(x, digits - 1),
+            "a tie always goes up here; it needs to go to the even one, as torch.round does":
+                lambda x, digits: with_digits(x, digits, lambda v: (v + 0.5).floor()),
+            "a tie goes away from 0 here; it needs to go to the even one, as torch.round does":
+                lambda x, digits: with_digits(x, digits, lambda v: v.sign() * (v.abs() + 0.5).floor()),
+        }),
+}

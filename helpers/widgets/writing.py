@@ -1,0 +1,39 @@
+"""`Writing`: a text that appears in the page while it is written."""
+import html
+import time
+from collections.abc import Iterable
+
+from IPython.display import display
+
+LEAST_SECONDS = 0.05        # between two updates of the page
+STYLE = "white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; line-height: 1.35"
+
+
+class Writing:
+    """A text, the prompt in bold, which `follow` continues piece by piece; outside a notebook nothing is shown.
+
+    The text that a trained model writes differs a little between machines: it is HTML, beside a plain text that does not.
+    title: what stands above it.
+    """
+
+    def __init__(self, prompt: str, title: str = ""):
+        self.prompt, self.title, self.written = prompt, title, ""
+
+    def follow(self, pieces: Iterable[str]) -> None:
+        """Show the pieces as they come."""
+        output, next_update = display(self, display_id=True), 0.0       # None outside a notebook
+        for piece in pieces:
+            self.written += piece
+            if output and time.perf_counter() >= next_update:
+                output.update(self)
+                next_update = time.perf_counter() + LEAST_SECONDS
+        if output:
+            output.update(self)
+
+    def __repr__(self):
+        return f"Writing({self.prompt!r}{self.title and f', {self.title!r}'})"
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        title, prompt, written = map(html.escape, (self.title, self.prompt, self.written))
+        text = f'<pre style="{STYLE}"><b>{prompt}</b>{written}</pre>'
+        return {"text/html": f"<p>{title}</p>{text}" if title else text, "text/plain": repr(self)}

@@ -1,0 +1,79 @@
+"""Trains the GPT of lesson 11 with three seeds, for fewer steps and for as many, and writes how well it predicts test files.
+
+About ten minutes of one core. The rows that are in the table already are kept, so that it can be stopped and started again.
+"""
+import argparse
+import csv
+import math
+import pathlib
+
+import torch
+
+from helpers.data.programs import load_programs
+from helpers.ngrams import NGrams
+from helpers.pretrained.weights import SHIPPED
+from helpers.text import Vocab, windows
+from helpers.training import next_token_loss, one_cycle, train
+from helpers.transformer import GPT
+
+CONTEXT, BATCH, ORDERS = 128, 8, 8
+GRID = [(steps, seed) for steps in (1000, 4000) for seed in (0, 1, 2)]
+COLUMNS = ["steps", "seed", "bits", "ngram_bits"]
+
+
+def load():
+    """The vocabulary, and the ids of the training and of the test files, [T] each."""
+    text = {part: "".join(files) for part, files in load_programs().items()}
+    vocab = Vocab([text["train"]])
+    return vocab, *(torch.tensor(vocab.encode(text[part])) for part in ("train", "test"))
+
+
+def trained(ids, vocab_size, steps, seed):
+    """The lesson's GPT after so many steps."""
+    torch.manual_seed(seed)
+    model = GPT(vocab_size, d_model=64, num_heads=4, d_ff=256, num_layers=2, dropout=0.0)
+    train(model, windows(ids, CONTEXT, BATCH, steps, seed), next_token_loss, lr=6e-3, schedule=one_cycle(steps, warm=0.1), clip=1.0)
+    return model
+
+
+def test_rows(ids):
+    """Windows of the test files, [N, CONTEXT + 1]; measured on the last half of each."""
+    return ids.unfold(0, CONTEXT + 1, 3 * CONTEXT // 2)
+
+
+@torch.no_grad()
+def bits(model, rows):
+    """Bits per character of the second halves of windows [N, CONTEXT + 1]."""
+    losses = [-model(part[:, :-1]).log_softmax(-1).gather(-1, part[:, 1:, None]) for part in rows.split(64)]
+    return torch.cat(losses)[:, CONTEXT // 2:].mean().item() / math.log(2)
+
+
+def best_ngram_bits(ids, vocab_size, rows):
+    """The same of the best n-gram model."""
+    contexts = rows[:, CONTEXT // 2 + 2 - ORDERS:-1].unfold(1, ORDERS - 1, 1)             # [N, CONTEXT / 2, ORDERS - 1]
+    found = NGrams(ids, vocab_size, ORDERS).probs(contexts, rows[:, CONTEXT // 2 + 1:, None])
+    return -found.log2().mean((1, 2, 3)).max().item()
+
+
+def write(path, grid=GRID):
+    """Write a row for each of the grid that the table at path lacks."""
+    rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines())) if path.exists() else []
+    vocab, train_ids, test_ids = load()
+    windows_of_test = test_rows(test_ids)
+    counted = best_ngram_bits(train_ids, len(vocab), windows_of_test)
+    for steps, seed in grid:
+        if not any((row["steps"], row["seed"]) == (str(steps), str(seed)) for row in rows):
+            found = bits(trained(train_ids, len(vocab), steps, seed), windows_of_test)
+            rows.append({"steps": steps, "seed": seed, "bits": f"{found:.4g}", "ngram_bits": f"{counted:.4g}"})
+            with path.open("w", newline="", encoding="utf-8") as file:
+                writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+                writer.writeheader()
+                writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m tools.make_weights.gpt", description=__doc__)
+    parser.add_argument("--out", type=pathlib.Path, default=SHIPPED,
+                        help="the folder to write gpt.csv to (default: the one of the weights that ship)")
+    torch.set_num_threads(1)
+    write(parser.parse_args().out / "gpt.csv")
