@@ -12,6 +12,7 @@ from tests.lessons.approximate import with_saved_numbers
 from tests.notebooks import ROOT
 
 HOOK = "from tests.lessons.approximate import add_to as pytest_collection_modifyitems\n"
+SHOW = 'from IPython.display import display\ndisplay({{"text/html": "{}", "text/plain": "{}"}}, raw=True)'
 
 
 @pytest.mark.parametrize(("new", "saved", "tolerance"), [
@@ -58,6 +59,7 @@ def test_nbval_compares_cells_so(tmp_path):
         outputs = [new_output("stream", name="stdout", text=saved)]
         return new_code_cell(source, execution_count=1, metadata=metadata, outputs=outputs)
 
+    html = new_output("display_data", {"text/html": "<b>saved</b>", "text/plain": "a text"})
     shown = new_output("execute_result", {"text/plain": "'width ≈ 0.26'"}, execution_count=1)
     notebook = new_notebook(cells=[
         cell('print("loss ≈ 0.50")', "loss ≈ 0.52\n"),
@@ -67,6 +69,8 @@ def test_nbval_compares_cells_so(tmp_path):
         cell('print("loss 0.50")', "loss ≈ 0.50\n"),
         new_code_cell('"width ≈ 0.25"', execution_count=1, outputs=[shown]),
         cell("", "loss ≈ 0.50\n"),
+        new_code_cell(SHOW.format("<b>new</b>", "a text"), execution_count=1, outputs=[html]),
+        new_code_cell(SHOW.format("<b>saved</b>", "another"), execution_count=1, outputs=[html]),
     ])
     nbformat.write(notebook, tmp_path / "page.ipynb")
     (tmp_path / "conftest.py").write_text(HOOK, encoding="utf-8")
@@ -77,6 +81,6 @@ def test_nbval_compares_cells_so(tmp_path):
     verdicts = re.findall(r"^(PASSED|FAILED) \S+::Cell (\d)", run.stdout, flags=re.M)
     assert sorted(verdicts, key=lambda pair: pair[1]) == [
         ("PASSED", "0"), ("FAILED", "1"), ("PASSED", "2"), ("FAILED", "3"),
-        ("FAILED", "4"), ("PASSED", "5"), ("FAILED", "6"),
+        ("FAILED", "4"), ("PASSED", "5"), ("FAILED", "6"), ("PASSED", "7"), ("FAILED", "8"),
     ], run.stdout + run.stderr
     assert "≈ 0.62" in run.stdout

@@ -2,7 +2,7 @@
 import argparse
 import pathlib
 
-from tools.drawings import lesson_00, lesson_01, lesson_02, lesson_03, lesson_04, lesson_05, lesson_06, lesson_07
+from tools.drawings import lesson_00, lesson_01, lesson_02, lesson_03, lesson_04, lesson_05, lesson_06, lesson_07, lesson_10
 
 IMAGES = pathlib.Path(__file__).resolve().parents[2] / "notebooks" / "images"
 DRAWINGS = {
@@ -18,6 +18,7 @@ DRAWINGS = {
     "06_clock_hands": lesson_06.clock_hands,
     "06_schemes": lesson_06.schemes,
     "07_transformer": lesson_07.transformer,
+    "10_classifier": lesson_10.classifier,
 }
 
 

@@ -82,9 +82,11 @@ def shown(cell, prose, state):
 
 
 def output_of(output, state):
-    """A printed text, or a picture with what it says aloud: alone, of a lab or of an explorer."""
+    """A printed text, a table, or a picture with what it says aloud: alone, of a lab or of an explorer."""
     if output.output_type == "stream":
         return {"text": output.text}
+    if "text/html" in output.data:
+        return {"html": output.data["text/html"]}
     picture = output.metadata["image/png"]
     part = re.match(rf"Lab|{'|'.join(EXPLORERS)}", output.data["text/plain"]) if VIEW in output.data else None
     return {"png": output.data["image/png"].replace("\n", ""), "alt": picture["alt"], "width": picture["width"],
