@@ -46,7 +46,9 @@ def test_pages_show_what_is_committed(tmp_path):
         assert page.count('<details class="solution">') == sum(map(is_solution, notebook.cells))
         for tag in ("claims", "predict"):
             assert page.count(f'<details class="{tag}">') == sum(has_tag(cell, tag) for cell in notebook.cells)
-        pictures = [output.data["image/png"] for cell in code_cells(notebook) for output in cell.outputs if "data" in output]
+        shown = [output.data for cell in code_cells(notebook) for output in cell.outputs if "data" in output]
+        assert all(data["text/html"] in page for data in shown if "text/html" in data)
+        pictures = [data["image/png"] for data in shown if "image/png" in data]
         assert page.count("data:image/png") == len(pictures) and all(picture.replace("\n", "") in page for picture in pictures)
         assert f'href="{path.stem}.html"' in index
 
