@@ -46,7 +46,7 @@ def test_a_message_as_a_program_shows_it(literals, message):
 
 
 def test_only_clear_cases_are_taken(library):
-    library(a='raise ValueError("the width is wrong")\nraise TypeError(f"{x} is no list")\nraise KeyError("this is not asked for")\n',
+    library(a='raise ValueError("the width is wrong")\nraise TypeError(f"{x} is no list")\nraise KeyError("this is not asked")\n',
             b='raise ValueError("The width is wrong")\nraise RuntimeError("it was called twice")\nraise ValueError("short")\n',
             c='raise TypeError("it was called twice")\nraise ValueError(message)\nraise NotImplementedError("not yet done here")\n')
     train, validation, test, _ = load_messages()
