@@ -5,6 +5,7 @@ Rows of a map are queries, columns are keys. Values may be tensors or whatever n
 """
 import base64
 import functools
+import html
 import io
 import itertools
 import math
@@ -84,6 +85,26 @@ class Picture(Figure):
         width, height = (round(size / self.dpi * CSS_PIXELS_PER_INCH) for size in image.size)
         return ({"image/png": base64.b64encode(buffer.getvalue()).decode(), "text/plain": f"Picture: {self.alt}"},
                 {"image/png": {"alt": self.alt, "width": width, "height": height}})
+
+
+class Table:
+    """Rows of texts as a table, whose words can be copied and searched; `alt` says what it holds.
+
+    rows: cells, a text each. header: the names of the columns. For texts that depend on the machine: the lessons' tests compare
+    `alt`, and not the cells.
+    """
+
+    def __init__(self, rows: Iterable[Sequence], header: Sequence[str], alt: str):
+        self.rows, self.header, self.alt = list(rows), header, alt
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        def line(tag, cells):
+            inside = "".join(f'<{tag} style="text-align: left">{html.escape(str(cell))}</{tag}>' for cell in cells)
+            return f"<tr>{inside}</tr>"
+
+        body = "".join(line("td", row) for row in self.rows)
+        return {"text/html": f"<table><thead>{line('th', self.header)}</thead><tbody>{body}</tbody></table>",
+                "text/plain": f"Table: {self.alt}"}
 
 
 def panels(width: float, height: float, rows: int = 1, columns: int = 1, alt: str = "", **options) -> tuple[Picture, Axes]:

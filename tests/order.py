@@ -22,6 +22,7 @@ LONGEST = [
     "notebooks/05_multi_head_attention.ipynb",
     "tests/lessons/test_reruns.py",
     "tests/lessons/test_date_lab.py",
+    "tests/lessons/test_classification.py",
     "tests/unit/test_documentation.py",
     "tests/unit/test_benchmark_table.py",
 ]

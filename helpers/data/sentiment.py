@@ -33,6 +33,13 @@ def load_labelled(path) -> tuple[list, list[str]]:
     return parts[0], names
 
 
+def load_parts(path) -> tuple[list, list, list, list[str]]:
+    """(train, validation, test, names) of one's own table; see `load_labelled` and `load_messages`."""
+    parts, names = labelled(read_files(path, *LAYOUTS, ("*.?sv",)))
+    known, test = two_parts(parts)
+    return *two_parts([known]), test, names
+
+
 def labelled(files):
     """(a list of (sentence, label) for each file, names of the labels)."""
     tables = [columns(file, "sentence text review", "label class sentiment") for file in files]

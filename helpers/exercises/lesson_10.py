@@ -1,4 +1,4 @@
-"""Exercises of lesson 10: max pooling over the tokens, and how often an answer can be trusted."""
+"""Exercises of lesson 10: max pooling over the tokens, F1 of each class, and a text without each of its words."""
 import torch
 
 from helpers.exercises.exercise import Exercise, numbers
@@ -15,17 +15,41 @@ def slow_max_pool(x, lengths):
     return torch.stack(rows)
 
 
-def slow_precision(counts):
-    shares = []
-    for answer in range(len(counts)):
-        given = sum(row[answer].item() for row in counts)
-        shares.append(counts[answer, answer].item() / given if given else 0.0)
-    return torch.tensor(shares)
+def slow_f1(counts):
+    scores = []
+    for c in range(len(counts)):
+        right = counts[c, c].item()
+        truth = sum(counts[c, answer].item() for answer in range(len(counts)))
+        answered = sum(counts[label, c].item() for label in range(len(counts)))
+        precision = right / answered if answered else 0.0
+        recall = right / truth if truth else 0.0
+        scores.append(2 * precision * recall / (precision + recall) if right else 0.0)
+    return torch.tensor(scores)
+
+
+def slow_without_each(ids):
+    rows, tokens = [], ids.tolist()
+    for i in range(1, len(tokens)):                          # the class token, at 0, stays
+        rows.append(tokens[:i] + tokens[i + 1:])
+    return torch.tensor(rows)
 
 
 def masked(x, lengths, value):
     padding = torch.arange(x.shape[1]) >= lengths.unsqueeze(-1)
     return x.masked_fill(padding.unsqueeze(-1), value)
+
+
+def precision(counts):
+    return counts.diagonal() / counts.sum(0).clamp(min=1)
+
+
+def recall(counts):
+    return counts.diagonal() / counts.sum(1).clamp(min=1)
+
+
+def rows_without(ids, places):
+    """The ids without one of them, a row for each of the places."""
+    return torch.stack([torch.cat([ids[:i], ids[i + 1:]]) for i in places])
 
 
 EXERCISES = {
@@ -49,19 +73,39 @@ EXERCISES = {
             "the first padding takes part; the tokens end at lengths - 1":
                 lambda x, lengths: masked(x, lengths + 1, -torch.inf).amax(1),
         }),
-    "precision": Exercise(
-        slow_precision,
+    "f1": Exercise(
+        slow_f1,
         [(torch.tensor([[2, 0], [3, 1]]),), (torch.tensor([[8, 2, 0], [1, 9, 0], [3, 1, 0]]),)],
         {
-            "you divide by the sum of a row, which is recall; precision divides by a column, the answers":
-                lambda counts: counts.diagonal() / counts.sum(1),
+            "this is the plain mean of precision and recall; F1 is their harmonic mean, 2 P R / (P + R)":
+                lambda counts: (precision(counts) + recall(counts)) / 2,
             "a class that was never the answer gives 0 / 0, which is NaN; it needs to give 0":
-                lambda counts: counts.diagonal() / counts.sum(0),
-            "you divide by all examples; each class has its own column":
-                lambda counts: counts.diagonal() / counts.sum(),
-            "these are the right answers, counted; divide them by the answers given":
-                lambda counts: counts.diagonal().float(),
-            "this is one share for all classes; each needs its own":
+                lambda counts: 2 / (counts.sum(0) / counts.diagonal() + counts.sum(1) / counts.diagonal())
+                * (counts.diagonal() / counts.diagonal()),
+            "this is precision; F1 needs recall as well":
+                lambda counts: precision(counts),
+            "this is recall; F1 needs precision as well":
+                lambda counts: recall(counts),
+            "the factor 2 is missing: with precision and recall both 1, F1 is 1":
+                lambda counts: counts.diagonal() / (counts.sum(0) + counts.sum(1)).clamp(min=1),
+            "this is accuracy, one share for all classes; each class needs its own F1":
                 lambda counts: counts.diagonal().sum() / counts.sum(),
+        }),
+    "without_each": Exercise(
+        slow_without_each,
+        [(torch.tensor([9, 5, 7]),), (torch.tensor([8, 4, 6, 5, 6]),), (torch.tensor([8, 4, 4, 7]),)],
+        {
+            "the class token is taken away, too; it stands first in every row":
+                lambda ids: rows_without(ids, range(len(ids))),
+            "you take the token before the one that is meant: row 0 is without token 1":
+                lambda ids: rows_without(ids, range(len(ids) - 1)),
+            "the token is replaced by padding; the rows need to be one shorter than `ids`":
+                lambda ids: ids.masked_fill(torch.eye(len(ids)).bool(), 0)[1:],
+            "the token is replaced by <unk>, which the model reads; the rows need to be one shorter than `ids`":
+                lambda ids: ids.masked_fill(torch.eye(len(ids)).bool(), 1)[1:],
+            "the rows are in reverse: row 0 is without token 1":
+                lambda ids: slow_without_each(ids).flip(0),
+            "the class token is missing in your rows; it stays in front of each":
+                lambda ids: rows_without(ids, range(1, len(ids)))[:, 1:],
         }),
 }

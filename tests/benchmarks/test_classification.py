@@ -1,12 +1,17 @@
-"""How well: the encoder of lesson 10 and a bag of words on SST-2, from scratch.
+"""How well: the encoder of lesson 10 and what can be counted, on error messages, on diaries, and on SST-2, from scratch.
 
-Needs sst2/train.tsv and sst2/dev.tsv in the cache folder; `load_sentiment` says where they come from. A few minutes: `make bench`.
+SST-2 needs sst2/train.tsv and sst2/dev.tsv in the cache folder; `load_sentiment` says where they come from. A few minutes:
+`make bench`.
 """
+from functools import partial
+
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
+from helpers.data.diaries import load_diaries
+from helpers.data.messages import load_messages
 from helpers.data.sentiment import load_sentiment
 from helpers.text import UNK, Vocab, labelled_batches, pad, split_words
 from helpers.training import one_cycle, train
@@ -75,3 +80,66 @@ def test_encoders_and_a_bag_of_words(phrases, figure):
                 for pooling in ("cls", "mean")]
     figure("SST-2 dev, encoder, two ways of pooling: % right", encoders, {"bag of words": [bag]})
     assert bag > 80 and min(encoders) > 85
+
+
+class Recurrent(nn.Module):
+    """A GRU, whose last state enters a linear layer: a rival that reads the order, too."""
+
+    def __init__(self, vocab_size, num_classes, d_model):
+        super().__init__()
+        self.embed, self.gru = nn.Embedding(vocab_size, d_model), nn.GRU(d_model, d_model, batch_first=True)
+        self.output = nn.Linear(d_model, num_classes)
+
+    def forward(self, ids, lengths):
+        outputs, _ = self.gru(self.embed(ids))
+        return self.output(outputs[torch.arange(len(ids)), lengths - 1])
+
+
+def encoder(size, pooling):
+    return Classifier(size, 4, 64, 4, 64, dropout=0.2, pooling=pooling)
+
+
+def runs(most):
+    """What splits a text into all its runs of 1 to `most` tokens."""
+    def split(text):
+        tokens = split_words(text)
+        return [" ".join(tokens[i:i + n]) for n in range(1, most + 1) for i in range(len(tokens) - n + 1)]
+    return split
+
+
+def best_of(parts, split, build, rates, steps, clip=None):
+    """% right of the test, three seeds, at the rate that is best on the validation data with the first seed."""
+    vocab = Vocab((["<cls>", *split(text)] for text, _ in parts[0]), min_count=2)
+    known, validation, test = ([(vocab.encode(["<cls>", *split(text)]), label) for text, label in part] for part in parts[:3])
+
+    def fit(lr, seed):
+        torch.manual_seed(seed)
+        model = build(len(vocab))
+        train(model, labelled_batches(known, 64, steps, seed), loss, lr, one_cycle(steps), clip)
+        return model
+
+    lr = max(rates, key=lambda lr: accuracy(fit(lr, 0), validation))
+    return [100 * accuracy(fit(lr, seed), test) for seed in range(3)]
+
+
+def test_error_messages(figure, one_thread):
+    *parts, names = load_messages()
+    always = 100 * sum(label == names.index("ValueError") for _, label in parts[2]) / len(parts[2])
+    counted = [best_of(parts, runs(most), lambda size: Bag(size, 4), (0.01, 0.03, 0.1), 400) for most in (1, 2)]
+    encoders = [best_of(parts, split_words, partial(encoder, pooling=pooling), (0.002, 0.006), 400, 1.0)
+                for pooling in ("cls", "mean")]
+    figure("which of four exceptions, from the message: encoder, class token: % right", encoders[0], {
+        "mean pooling": encoders[1], "bag of words": counted[0], "words and pairs": counted[1], "the most frequent": [always]},
+        how="3 seeds")
+    assert min(map(min, encoders + counted)) > always + 5
+
+
+def test_diaries(figure, one_thread):
+    parts = load_diaries()
+    counted = [best_of(parts, runs(most), lambda size: Bag(size, 2), (0.03,), 150) for most in range(1, 6)]
+    attending = best_of(parts, split_words, lambda size: Classifier(size, 2, 32, 4, 64, dropout=0.0), (0.005,), 600, 1.0)
+    recurrent = best_of(parts, split_words, lambda size: Recurrent(size, 2, 32), (0.005, 0.01), 600, 1.0)
+    figure("diaries, better or worse: encoder of 1 layer: % right", attending, {
+        "runs of up to 1, 2, 3, 4 and 5 tokens, counted": [share for shares in counted for share in shares], "GRU": recurrent},
+        how="3 seeds")
+    assert min(attending) > 95 and all(abs(share - 50) < 0.5 for shares in counted for share in shares)

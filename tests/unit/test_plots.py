@@ -2,6 +2,7 @@
 import base64
 import io
 import math
+import re
 
 import numpy as np
 import pytest
@@ -27,6 +28,14 @@ def test_a_picture_shows_itself_in_pixels_and_in_words():
     assert image.format == "PNG" and len(set(image.convert("L").tobytes())) > 10
     assert alt == "Who looks at whom" and text == "Picture: Who looks at whom"
     assert shown(picture)[1:] == (text, alt)
+
+
+def test_a_table_shows_its_cells_as_text_and_says_what_it_holds():
+    table = plots.Table([("<cls>", 'a "b" & c'), (1, 2)], ["token", "text"], alt="Two rows")
+    data = table._repr_mimebundle_()
+    assert data["text/plain"] == "Table: Two rows"
+    assert re.findall(r"<t[hd] [^>]*>(.*?)</t[hd]>", data["text/html"]) == [
+        "token", "text", "&lt;cls&gt;", "a &quot;b&quot; &amp; c", "1", "2"]
 
 
 def test_alt_text_says_where_each_query_looks_most():

@@ -82,11 +82,12 @@ def shown(cell, prose, state):
 
 
 def output_of(output, state):
-    """A text, printed or written by a model, or a picture with what it says aloud: alone, of a lab or of an explorer."""
+    """A text, printed or written by a model, a table, or a picture with what it says aloud: alone, of a lab or of an explorer."""
     if output.output_type == "stream":
         return {"text": output.text}
     if "text/html" in output.data:
-        return {"html": output.data["text/html"]}
+        table = output.data["text/html"].startswith("<table>")
+        return {"html": output.data["text/html"], "kind": "wide" if table else "written"}
     picture = output.metadata["image/png"]
     part = re.match(rf"Lab|{'|'.join(EXPLORERS)}", output.data["text/plain"]) if VIEW in output.data else None
     return {"png": output.data["image/png"].replace("\n", ""), "alt": picture["alt"], "width": picture["width"],
