@@ -409,7 +409,7 @@ def written(prompt: str, characters: Sequence[str], cursor: int, probs: Values, 
             marked = len(lines) - 1 + (len(lines[-1]) == columns)
         if len(lines[-1]) == columns:
             lines.append([])
-        shown = visible_character(character) if place == cursor else character
+        shown = character if character in " \n" and place != cursor else visible_character(character)
         if shown != "\n":
             colour = "#737373" if place > cursor else "#000000"
             lines[-1].append((shown, colour, "bold" if place < 0 else "normal", place == cursor))
@@ -431,8 +431,8 @@ def written(prompt: str, characters: Sequence[str], cursor: int, probs: Values, 
 
 
 def visible_character(character: str) -> str:
-    """A sign for a space and for the end of a line; any other character as it is."""
-    return {" ": "␣", "\n": "↵"}.get(character, character)
+    """A sign for a space, for the end of a line and for control characters; any other character as it is."""
+    return {" ": "␣", "\n": "↵"}.get(character, character if character.isprintable() else "·")
 
 
 def draw_links(ax: Axes, weights: Values, query: int, key: int, query_tokens: Sequence, key_tokens: Sequence,
