@@ -85,17 +85,13 @@ def try_cpu(cpu, threads, tests):
 
 
 def try_cpus(tests):
-    """Print a row for each setting and number of threads, then the ten comparisons of the thinnest margins; return their words."""
-    words, thinnest = [], {}
+    """Print a row for each setting and number of threads, each with its ten thinnest margins; return their words."""
+    words = []
     for cpu in CPUS:
         for threads in (1, 2):
-            word, reason, lines = try_cpu(cpu, threads, tests)
+            word, reason, margins = try_cpu(cpu, threads, tests)
             words.append(print_row(cpu, f"{threads} thread" + "s" * (threads > 1), word, reason))
-            for line in lines:
-                margin, comparison = re.match(r"margin +(\S+): .*?, in (.*)", line).groups()
-                thinnest[comparison] = min(thinnest.get(comparison, (float("inf"),)), (float(margin), cpu, f"{threads} thr."))
-    for comparison, found in sorted(thinnest.items(), key=lambda pair: pair[1])[:10]:
-        print("margin", *found, comparison)
+            print(*margins, sep="\n", end="\n" if margins else "", flush=True)
     return words
 
 
