@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from helpers.masks import check_indices, check_tokens, padding_mask
-from helpers.positions import LearnedPositions, sinusoids
+from helpers.positions import LearnedPositions
 from helpers.text import pad
 from helpers.transformer import EncoderLayer, Stack, mean_pool
 
@@ -17,8 +17,7 @@ EPS = 1e-12                                                  # what BERT's layer
 class BertEmbedding(nn.Module):
     """Token, position and segment vectors, added and normalised: ids, segments [B, T] to [B, T, d_model].
 
-    The table of positions is learned like the others but starts as sinusoids, so that neighbours can be found
-    early; the paper starts at random and trains for a million steps. Source: section 3.
+    All three tables are learned, and start with the standard deviation d_model ** -0.5. Source: section 3.
     Raises ValueError for more than max_len tokens.
     """
 
@@ -31,8 +30,6 @@ class BertEmbedding(nn.Module):
         self.norm, self.dropout = nn.LayerNorm(d_model, eps=EPS), nn.Dropout(dropout)
         for table in (self.tokens, self.segments):
             nn.init.normal_(table.weight, std=d_model**-0.5)
-        with torch.no_grad():
-            self.positions.table.copy_(3 * d_model**-0.5 * sinusoids(max_len, d_model, base=10))
 
     def forward(self, ids: Tensor, segments: Tensor) -> Tensor:
         x = self.tokens(ids) + self.segments(segments)                     # [B, T, d_model]

@@ -1,9 +1,7 @@
-"""Exercises of lesson 13: which text each token belongs to, and the curve of GELU."""
-import math
-
+"""Exercises of lesson 13: which text each token belongs to, and the logits at the hidden positions alone."""
 import torch
 
-from helpers.exercises.exercise import Exercise
+from helpers.exercises.exercise import Exercise, numbers
 
 
 def slow_segments_of(ids, sep, pad):
@@ -18,17 +16,23 @@ def slow_segments_of(ids, sep, pad):
     return torch.tensor(rows)
 
 
-def slow_gelu(x):
-    values = []
-    for value in x.tolist():
-        below = (1 + math.erf(value / math.sqrt(2))) / 2      # the share of N(0, 1) below value
-        values.append(value * below)
-    return torch.tensor(values)
+def slow_logits_at(x, positions, table, bias):
+    texts = []
+    for vectors, wanted in zip(x, positions.tolist()):       # one text: [T, d_model], and P positions
+        rows = []
+        for t in wanted:
+            rows.append(torch.stack([torch.dot(vectors[t], row) + b for row, b in zip(table, bias)]))
+        texts.append(torch.stack(rows))                      # [P, vocab_size]
+    return torch.stack(texts)
 
 
 def ends_before(ids, sep):
     """How many [SEP] stand before each position."""
     return (ids == sep).cumsum(1) - (ids == sep).long()
+
+
+def picked(x, positions):
+    return x.take_along_dim(positions.unsqueeze(-1), 1)
 
 
 EXERCISES = {
@@ -50,24 +54,26 @@ EXERCISES = {
             "you take 0 for the padding; its id is `pad`":
                 lambda ids, sep, pad: (ends_before(ids, sep) > 0).long() * (ids != 0),
         }),
-    "gelu": Exercise(
-        slow_gelu,
-        [(torch.tensor([1.0, 0.0, -1.0]),), (torch.tensor([-3.0, -0.5, 0.5, 3.0]),),
-         (torch.linspace(-5, 5, 21),)],
+    "logits_at": Exercise(
+        slow_logits_at,
+        [(torch.tensor([[[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]]), torch.tensor([[2, 1]]),
+          torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), torch.tensor([0.0, 0.5, 0.0])),
+         (numbers(2, 4, 3, seed=0), torch.tensor([[3, 0], [1, 3]]), numbers(5, 3, seed=1), numbers(5, seed=2)),
+         (numbers(2, 8, 3, seed=3), torch.tensor([[1, 5, 2], [6, 1, 5]]), numbers(10, 3, seed=4), numbers(10, seed=5))],
         {
-            "this is ReLU, which is x or 0; GELU takes a share of x":
-                lambda x: x.relu(),
-            "this is the share alone, Phi(x); multiply it by x":
-                lambda x: (1 + torch.erf(x / 2**0.5)) / 2,
-            "erf needs x / sqrt(2); it is made for a normal distribution of variance 1/2":
-                lambda x: x * (1 + torch.erf(x)) / 2,
-            "this is the approximation by tanh, near but not the same; torch.erf is exact":
-                lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
-            "this is x * sigmoid(1.702 x), an approximation; torch.erf is exact":
-                lambda x: x * (1.702 * x).sigmoid(),
-            "this is x * sigmoid(x), which is SiLU; GELU takes the share from torch.erf":
-                lambda x: x * x.sigmoid(),
-            "erf goes from -1 to 1 and a share from 0 to 1; take (1 + erf) / 2":
-                lambda x: x * torch.erf(x / 2**0.5),
-        }),
+            "the bias is missing; each token of the vocabulary has one":
+                lambda x, positions, table, bias: picked(x, positions) @ table.T,
+            "every text gets the positions of the first one; each has a row of its own":
+                lambda x, positions, table, bias: x[:, positions[0]] @ table.T + bias,
+            "these are the logits at every position; only those at `positions` are asked for":
+                lambda x, positions, table, bias: x @ table.T + bias,
+            "the positions come out in rising order; they need to be as given":
+                lambda x, positions, table, bias: picked(x, positions.sort(1).values) @ table.T + bias,
+            "you count positions from 1; the first one is 0":
+                lambda x, positions, table, bias: picked(x, (positions - 1) % x.shape[1]) @ table.T + bias,
+            "these are probabilities; logits come before the softmax":
+                lambda x, positions, table, bias: (picked(x, positions) @ table.T + bias).softmax(-1),
+            "these are log-probabilities; logits come before the softmax":
+                lambda x, positions, table, bias: (picked(x, positions) @ table.T + bias).log_softmax(-1),
+        }, most=100),                                        # [2, 3, 10] is needed, and [2, 8, 10] too much
 }

@@ -47,7 +47,7 @@ def test_text_is_text_and_large_enough():
 def test_colours_are_those_of_the_course():
     for path in FILES:
         text = path.read_text(encoding="utf-8")
-        assert set(re.findall(r"#\w+", text)) <= PALETTE, path.stem
+        assert set(re.findall(r'"(#\w+)"', text)) <= PALETTE, path.stem
         assert set(re.findall(r'(?:fill|stroke)="([^#"]*)"', text)) <= {"none"}, path.stem
 
 
