@@ -8,6 +8,7 @@ import functools
 import html
 import io
 import itertools
+import logging
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,6 +33,7 @@ from matplotlib.ticker import ScalarFormatter
 from numpy.typing import ArrayLike
 from PIL import Image
 
+logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)      # a Chinese font may lack a bold face
 QUERY, KEY, VALUE = "#CC79A7", "#E69F00", "#0072B2"          # the same in every figure of the course
 LINE_STYLES = [                                              # colour, dashes, marker; none of the three above, nor green
     ("#000000", "-", "o"), ("#B2182B", "--", "s"), ("#7F7F7F", "-.", "D"), ("#000000", ":", "^"),

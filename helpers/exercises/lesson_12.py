@@ -1,7 +1,9 @@
-"""Exercises of lesson 12: the targets of an answer, and the size of a nucleus."""
+"""Exercises of lesson 12: the targets of an answer, constrained decoding, and diversity."""
+import math
+
 import torch
 
-from helpers.exercises.exercise import Exercise
+from helpers.exercises.exercise import Exercise, numbers
 
 
 def slow_answer_targets(rows, sep):
@@ -16,23 +18,28 @@ def slow_answer_targets(rows, sep):
     return targets
 
 
-def slow_nucleus_size(scores, p):
-    sizes = []
-    for row in scores.softmax(-1):
-        reached, size = 0.0, 0
-        for probability in sorted(row.tolist(), reverse=True):
-            if reached < p:
-                reached, size = reached + probability, size + 1
-        sizes.append(size)
-    return torch.tensor(sizes)
+def slow_allowed_probs(logits, allowed, temperature):
+    rows = []
+    for row, may in zip(logits.tolist(), allowed.tolist()):
+        exps = [math.exp(value / temperature) if ok else 0.0 for value, ok in zip(row, may)]
+        rows.append([e / sum(exps) for e in exps])
+    return torch.tensor(rows)
+
+
+def slow_different_good(ids, good):
+    total = 0
+    for answers, is_good in zip(ids.tolist(), good.tolist()):
+        total += len({tuple(answer) for answer, ok in zip(answers, is_good) if ok})
+    return torch.tensor(total / len(ids))
 
 
 def from_the_separator(rows, sep):
     return (rows == sep).cumsum(-1) > 0
 
 
-def falling(scores):
-    return scores.softmax(-1).sort(descending=True).values
+def came_before(ids):
+    """Whether an equal answer stands before each of ids [N, S, T]: [N, S]."""
+    return (ids.unsqueeze(1) == ids.unsqueeze(2)).all(-1).tril(-1).any(-1)
 
 
 EXERCISES = {
@@ -54,21 +61,48 @@ EXERCISES = {
             "only the answer's first token is a target; so are all that follow it":
                 lambda rows, sep: rows[:, 1:] * (rows == sep)[:, :-1],
         }),
-    "nucleus_size": Exercise(
-        slow_nucleus_size,
-        [(torch.tensor([[0.0, 0.0, 50.0]]), 0.8),
-         (torch.tensor([[0.0, 0.0, 0.0, 0.0], [2.0, 1.0, 3.0, 0.0]]), 0.6),
-         (torch.tensor([[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], [0.5, 0.1, 0.4, 0.2, 0.0, 0.3]]), 0.95)],
+    "allowed_probs": Exercise(
+        slow_allowed_probs,
+        [(torch.tensor([[0.0, 1.0, 2.0]]), torch.tensor([[True, False, True]]), 1.0),
+         (torch.tensor([[2.0, 0.0, 1.0, 1.0], [0.0, 3.0, 1.0, 2.0]]),
+          torch.tensor([[False, True, True, False], [True, False, False, True]]), 0.5),
+         (numbers(3, 6, seed=4), torch.tensor([[True] * 6, [False, True] * 3, [False] * 5 + [True]]), 2.0)],
         {
-            "the token that reaches p is part of the nucleus; yours is one too small":
-                lambda scores, p: (falling(scores).cumsum(-1) < p).sum(-1),
-            "you count from the least likely token; sort the other way":
-                lambda scores, p: (falling(scores).flip(-1).cumsum(-1) < p).sum(-1) + 1,
-            "you count tokens that have more than p by themselves; their sum has to reach it":
-                lambda scores, p: (scores.softmax(-1) > p).sum(-1),
-            "the tokens are not sorted; the likeliest has to come first":
-                lambda scores, p: (scores.softmax(-1).cumsum(-1) < p).sum(-1) + 1,
-            "you sum logits; a softmax makes probabilities of them":
-                lambda scores, p: (scores.sort(descending=True).values.cumsum(-1) < p).sum(-1) + 1,
+            "the allowed probabilities do not sum to 1; mask the logits before the softmax, or divide by the sum":
+                lambda logits, allowed, temperature: (logits / temperature).softmax(-1) * allowed,
+            "forbidden tokens have the logit 0, which the softmax makes e^0; they need minus infinity":
+                lambda logits, allowed, temperature: (logits / temperature).masked_fill(~allowed, 0.0).softmax(-1),
+            "these are the forbidden tokens; keep those that are allowed":
+                lambda logits, allowed, temperature: (logits / temperature).masked_fill(allowed, -1e4).softmax(-1),
+            "the temperature is missing; the logits are divided by it":
+                lambda logits, allowed, temperature: logits.masked_fill(~allowed, -torch.inf).softmax(-1),
+            "you multiply by the temperature; divide by it":
+                lambda logits, allowed, temperature: (logits * temperature).masked_fill(~allowed, -torch.inf).softmax(-1),
+            "the softmax is over the rows; each row needs the sum 1":
+                lambda logits, allowed, temperature: (logits / temperature).masked_fill(~allowed, -1e4).softmax(0),
+            "all allowed tokens are equally likely; their logits decide":
+                lambda logits, allowed, temperature: allowed / allowed.sum(-1, keepdim=True),
+        }),
+    "different_good": Exercise(
+        slow_different_good,
+        [(torch.tensor([[[5], [6], [5]]]), torch.tensor([[True, False, True]])),
+         (torch.tensor([[[4, 5], [4, 6], [4, 5], [7, 8]], [[4, 5], [4, 5], [9, 9], [9, 9]]]),
+          torch.tensor([[True, True, True, False], [True, True, False, False]])),
+         (torch.tensor([[[4, 5, 6], [4, 5, 6], [4, 6, 5], [7, 5, 6], [7, 5, 6]],
+                        [[8, 9, 4], [8, 4, 9], [9, 8, 4], [8, 9, 4], [6, 6, 6]], [[5, 5, 5]] * 5]),
+          torch.tensor([[True, True, True, False, False], [True, True, True, True, False], [False] * 5]))],
+        {
+            "an answer that comes twice is counted twice":
+                lambda ids, good: good.sum(-1).float().mean(),
+            "bad answers are counted, too":
+                lambda ids, good: (~came_before(ids)).sum(-1).float().mean(),
+            "this is the sum over the lines; take the mean":
+                lambda ids, good: (good & ~came_before(ids)).sum().float(),
+            "this is a share of the S answers; the number is needed":
+                lambda ids, good: (good & ~came_before(ids)).float().mean(),
+            "answers are equal only if all their tokens are; you compare the first token":
+                lambda ids, good: (good & ~came_before(ids[..., :1])).sum(-1).float().mean(),
+            "an answer that comes again is not counted at all; count it once":
+                lambda ids, good: (good & ~came_before(ids) & ~came_before(ids.flip(1)).flip(1)).sum(-1).float().mean(),
         }),
 }

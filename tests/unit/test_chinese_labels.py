@@ -70,6 +70,11 @@ def test_with_a_font_labels_have_the_characters_too(tmp_path):
     assert drawn(chinese_labels("天地", ["tiān", "dì"])) != before
 
 
+def test_a_font_without_a_bold_face_draws_bold_labels_without_a_warning(tmp_path, caplog):
+    make_font(tmp_path / "a.ttf", "Test Regular Alone", "天地")
+    assert drawn(chinese_labels("天地", ["tiān", "dì"])) and not caplog.records
+
+
 def test_labels_without_chinese_need_no_font():
     families = list(matplotlib.rcParams["font.family"])
     assert chinese_labels(["<sep>", "a"], ["end", "a"]) == ["end", "a"]

@@ -14,6 +14,7 @@ from tools.drawings import (
     lesson_08,
     lesson_10,
     lesson_11,
+    lesson_12,
     lesson_13,
 )
 
@@ -34,6 +35,7 @@ DRAWINGS = {
     "08_text_to_answer": lesson_08.text_to_answer,
     "10_classifier": lesson_10.classifier,
     "11_small_gpt": lesson_11.gpt,
+    "12_prompt_and_rule": lesson_12.prompt_and_rule,
     "13_bert": lesson_13.bert,
     "13_input": lesson_13.bert_input,
 }
