@@ -16,6 +16,7 @@ from pygments.lexers import PythonLexer
 
 from helpers.widgets.bundle import bundle
 from tests.notebooks import NAMES, PATHS, ROOT, has_tag, read
+from tools.glossary import GLOSSARY
 from tools.site.prose import Prose
 
 PAGES = pathlib.Path(__file__).parent / "pages"
@@ -42,6 +43,9 @@ def build(folder, live=NAMES):
     sheets = [PAGES / "style.css", *sorted((ROOT / "helpers" / "widgets").glob("*.css"))]
     styles = "".join(map(text_of, sheets))
     (folder / "style.css").write_text(styles, encoding="utf-8")
+    prose = Prose(GLOSSARY.parent)
+    letters = [prose.render(cell.source) for cell in read(GLOSSARY).cells]
+    write(folder / "glossary.html", "glossary.html", **shared, letters=letters, headings=prose.headings)
     for number, path in enumerate(PATHS):
         states = explorers_of(path) if path.stem in live else {}
         prose = Prose(path.parent)
