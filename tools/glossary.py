@@ -48,7 +48,7 @@ def words():
 def name_set(*names):
     """Each name as it stands, without what is in brackets, and the plural; all in lower case."""
     plain = {name.lower() for name in names if name} | {re.sub(r" \(.*?\)", "", name).lower() for name in names if name}
-    return plain | {f"{name}s" for name in plain}
+    return plain | {name + ending for name in plain for ending in ("s", "es")}
 
 
 def new_words(notebook):
@@ -76,9 +76,10 @@ def taught(notebook, number, known):
 def first_use(notebook, word):
     """(cell, match) of the first bold use, or None. Headings, and the New words themselves, are no use."""
     for cell in text_cells(notebook):
-        for match in re.finditer(r"(?<!\*)\*\*([^*\n]+)\*\*(?!\*)", cell.source):
-            line = cell.source[:match.start()].rpartition("\n")[2]
-            if match[1].strip(" .:").lower() in word.names and not line.startswith(("#", NEW)):
+        source = re.sub(r"`[^`\n]+`", lambda code: code[0].replace("*", " "), cell.source)         # x ** 2 is not bold
+        for match in re.finditer(r"(?<!\*)\*\*([^*\n]+)\*\*(?!\*)", source):
+            line = source[:match.start()].rpartition("\n")[2]
+            if match[1].strip(" .:`").lower() in word.names and not line.startswith(("#", NEW)):
                 return cell, match
     return None
 
@@ -94,8 +95,8 @@ def link(notebook, number, known):
         else:
             cell = next(cell for cell in text_cells(notebook) if NEW in cell.source)
             before, line = cell.source.split(NEW)
-            cell.source = before + NEW + re.sub(rf"(?<![\[\w-])`?{re.escape(new)}`?(?![\w\]-])",
-                                                lambda m: f"[{m[0]}]({word.link})", line, count=1)
+            cell.source = before + NEW + re.sub(rf"(?<![\[\w-])(`?{re.escape(new)}`?)(?![\w\]-])",
+                                                rf"[\1]({word.link})", line, count=1)
 
 
 def heading_above(notebook, use):

@@ -23,7 +23,7 @@ class Prose(IPythonRenderer):
         return MarkdownWithMath(renderer=self).render(text)
 
     def heading(self, text, level, **attributes):
-        name = anchor(re.sub(r"<.*?>", "", text))
+        name = anchor(html.unescape(re.sub(r"<.*?>", "", text)))
         self.headings.append((level, name, text))
         return f'<h{level} id="{name}">{text}</h{level}>\n'
 
