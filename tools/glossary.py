@@ -14,9 +14,13 @@ import nbformat
 
 from tests.notebooks import PATHS, ROOT, read, text_cells
 from tools.execute import KERNEL
+from tools.site.prose import anchor
 
 WORDS = pathlib.Path(__file__).with_suffix(".tsv")
 GLOSSARY = ROOT / "notebooks" / "glossary.ipynb"
+TITLE = """# Glossary
+
+The new words of all lessons, each with the lesson that explains it. In the lessons, the first use of a word leads here."""
 NEW = "**New words:**"
 LINKED = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(glossary\.ipynb#[^)]*\)")      # its text may hold [CLS]
 
@@ -34,8 +38,14 @@ class Word(NamedTuple):
         return re.sub(r" \(.*?\)", "", self.term)
 
     @property
+    def cell(self) -> str:
+        """The id of its cell in the glossary, and of its heading on the site."""
+        return anchor(self.heading)
+
+    @property
     def link(self) -> str:
-        return f"glossary.ipynb#{self.heading.replace(' ', '-')}"
+        """JupyterLab finds a cell by its id; a heading only where the notebook is open already."""
+        return f"glossary.ipynb#cell-id={self.cell}"
 
 
 def words():
@@ -115,8 +125,7 @@ def places(word, lessons, known):
         if any(other is word for _, other in taught(notebook, number, known)):
             use = first_use(notebook, word)
             heading = heading_above(notebook, use) if use else None
-            anchor = f"#{heading.replace(' ', '-')}" if heading and not re.search(r"[$`()\[\]]", heading) else ""
-            links.append(f"[{number}{': ' + heading if anchor else ''}]({path.name}{anchor})")
+            links.append(f"[{number}: {heading}]({path.name}#cell-id={use[0].id})" if heading else f"[{number}]({path.name})")
     if not links:
         links = [f"[{word.lesson}]({path.name})" for path, _ in lessons if path.name.startswith(f"{word.lesson:02}")]
     return links
@@ -130,17 +139,14 @@ def entry(word, lessons, known):
 
 
 def glossary(lessons):
-    """The notebook: a cell for each letter, a heading for each word."""
+    """The notebook: a cell for each word, with the letter above the first of each."""
     known = words()
     ordered = sorted(known, key=lambda word: word.heading.lower())
-    cells = [nbformat.v4.new_markdown_cell(
-        "# Glossary\n\nThe new words of all lessons, each with the lesson that explains it. "
-        "In the lessons, the first use of a word leads here.")]
+    cells = [nbformat.v4.new_markdown_cell(TITLE, id="glossary")]
     for letter, group in itertools.groupby(ordered, key=lambda word: word.heading[0].upper()):
-        text = "\n\n".join([f"## {letter}", *(entry(word, lessons, known) for word in group)])
-        cells.append(nbformat.v4.new_markdown_cell(text))
-    for number, cell in enumerate(cells):
-        cell.id = f"cell-{number:02d}"
+        cells += [nbformat.v4.new_markdown_cell(entry(word, lessons, known), id=word.cell) for word in group]
+        first = next(cell for cell in cells if cell.source.startswith("### ") and cell.source[4].upper() == letter)
+        first.source = f"## {letter}\n\n{first.source}"
     metadata = {"kernelspec": KERNEL, "language_info": {"name": "python", "file_extension": ".py"}}
     return nbformat.v4.new_notebook(cells=cells, metadata=metadata)
 

@@ -46,19 +46,20 @@ def test_each_new_word_of_a_lesson_leads_to_the_glossary(name):
     assert text_of(notebook) == text_of(linked), HOW
 
 
-def test_links_between_lessons_and_glossary_lead_to_a_heading():
-    """As the site has the headings; those of JupyterLab keep their capitals."""
-    pages = {path.name: text_of(read(path)) for path in [*PATHS, GLOSSARY]}
-    ids = {}
-    for name, text in pages.items():
-        prose = Prose(GLOSSARY.parent)
-        prose.render("\n\n".join(re.findall(r"^#+ .*$", text, flags=re.M)))
-        ids[name] = {heading for _, heading, _ in prose.headings}
-    links = [(name, *target) for name, text in pages.items()
-             for target in re.findall(r"\]\((\w+\.ipynb)#([^)]+)\)", text)]
-    lost = [(name, target, fragment) for name, target, fragment in links
-            if re.sub(r"\W+", "-", fragment.lower()).strip("-") not in ids[target]]
-    assert len(links) > 2 * len(KNOWN) / 3 and not lost
+def test_links_between_lessons_and_glossary_lead_to_a_cell():
+    pages = {path.name: read(path) for path in [*PATHS, GLOSSARY]}
+    ids = {name: {cell.id for cell in page.cells} for name, page in pages.items()}
+    links = [(name, *target) for name, page in pages.items()
+             for target in re.findall(r"\]\((\w+\.ipynb)#cell-id=([^)]+)\)", text_of(page))]
+    assert len(links) > len(KNOWN) and not [link for link in links if link[2] not in ids[link[1]]]
+
+
+def test_the_site_has_the_cells_of_the_glossary_as_headings():
+    prose = Prose(GLOSSARY.parent)
+    for word in KNOWN:
+        prose.render(f"### {word.heading}")
+    assert [name for _, name, _ in prose.headings] == [word.cell for word in KNOWN]
+    assert 'href="glossary.html#key"' in prose.render("[key](glossary.ipynb#cell-id=key)")
 
 
 def test_new_words_are_read_with_their_brackets():
@@ -73,8 +74,8 @@ def test_the_first_bold_use_is_linked_once():
     for _ in range(2):
         link(page, 1, known)
         assert [cell.source for cell in page.cells] == [
-            "# The **key**", "A key, then a [**Key**](glossary.ipynb#key), then a **key**.",
-            "**New words:** key, [value](glossary.ipynb#value)."]
+            "# The **key**", "A key, then a [**Key**](glossary.ipynb#cell-id=key), then a **key**.",
+            "**New words:** key, [value](glossary.ipynb#cell-id=value)."]
 
 
 def test_where_two_meanings_have_a_name_the_lesson_decides():

@@ -79,7 +79,7 @@ def lessons(readme):
 def shown(cell, prose, state):
     """What a template needs of a cell; state: of its explorer, if that is to answer."""
     if cell.cell_type == "markdown":
-        return {"prose": prose.render(cell.source)}
+        return {"prose": prose.render(cell.source), "id": cell.id}
     code = highlight(cell.source, PythonLexer(), HtmlFormatter(nowrap=True))
     folded = next((tag for tag in ("solution", "claims", "predict") if has_tag(cell, tag)), None)
     return {"code": code, "folded": folded, "outputs": [output_of(output, state) for output in cell.outputs]}

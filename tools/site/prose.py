@@ -29,7 +29,7 @@ class Prose(IPythonRenderer):
 
     def link(self, text, url, title=None):
         if page := re.match(r"(?:notebooks/)?(\w+)\.ipynb(?:#(.*))?$", url):
-            url = f"{page[1]}.html" + (f"#{anchor(page[2])}" if page[2] else "")
+            url = f"{page[1]}.html" + (f"#{anchor(page[2].removeprefix('cell-id='))}" if page[2] else "")
         return super().link(text, url, title)
 
     def image(self, text, url, title=None):
@@ -54,7 +54,7 @@ class Prose(IPythonRenderer):
 
 
 def anchor(heading):
-    """The id of a heading, and what a link to it in a notebook becomes."""
+    """The id of a heading on its page."""
     return re.sub(r"\W+", "-", heading.lower()).strip("-")
 
 
