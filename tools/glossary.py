@@ -20,7 +20,8 @@ WORDS = pathlib.Path(__file__).with_suffix(".tsv")
 GLOSSARY = ROOT / "notebooks" / "glossary.ipynb"
 TITLE = """# Glossary
 
-The new words of all lessons, each with the lesson that explains it. In the lessons, the first use of a word leads here."""
+The new words of all lessons, each with the lesson that explains it. In the lessons, the first use of a word leads here.
+In JupyterLab the first click opens this page at its top; while it is open, each further click leads to its word."""
 NEW = "**New words:**"
 LINKED = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(glossary\.ipynb#[^)]*\)")      # its text may hold [CLS]
 
