@@ -37,7 +37,8 @@ def test_a_drawing_stands_in_the_page_with_its_words():
 
 def test_pages_show_what_is_committed(tmp_path):
     build(tmp_path, live=[])
-    assert {path.name for path in tmp_path.iterdir()} == {"style.css", "index.html", *(f"{name}.html" for name in NAMES)}
+    pages = {f"{name}.html" for name in ["index", "glossary", *NAMES]}
+    assert {path.name for path in tmp_path.iterdir()} == {"style.css", *pages}
     index = (tmp_path / "index.html").read_text(encoding="utf-8")
     for path in PATHS:
         page = (tmp_path / f"{path.stem}.html").read_text(encoding="utf-8")

@@ -16,6 +16,7 @@ from tools.drawings import (
     lesson_11,
     lesson_12,
     lesson_13,
+    lesson_17,
 )
 
 IMAGES = pathlib.Path(__file__).resolve().parents[2] / "notebooks" / "images"
@@ -38,6 +39,9 @@ DRAWINGS = {
     "12_prompt_and_rule": lesson_12.prompt_and_rule,
     "13_bert": lesson_13.bert,
     "13_input": lesson_13.bert_input,
+    "17_blocks": lesson_17.blocks,
+    "17_processes": lesson_17.processes,
+    "17_step": lesson_17.step,
 }
 
 

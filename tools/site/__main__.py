@@ -16,6 +16,7 @@ from pygments.lexers import PythonLexer
 
 from helpers.widgets.bundle import bundle
 from tests.notebooks import NAMES, PATHS, ROOT, has_tag, read
+from tools.glossary import GLOSSARY
 from tools.site.prose import Prose
 
 PAGES = pathlib.Path(__file__).parent / "pages"
@@ -42,6 +43,9 @@ def build(folder, live=NAMES):
     sheets = [PAGES / "style.css", *sorted((ROOT / "helpers" / "widgets").glob("*.css"))]
     styles = "".join(map(text_of, sheets))
     (folder / "style.css").write_text(styles, encoding="utf-8")
+    prose = Prose(GLOSSARY.parent)
+    letters = [prose.render(cell.source) for cell in read(GLOSSARY).cells]
+    write(folder / "glossary.html", "glossary.html", **shared, letters=letters, headings=prose.headings)
     for number, path in enumerate(PATHS):
         states = explorers_of(path) if path.stem in live else {}
         prose = Prose(path.parent)
@@ -75,7 +79,7 @@ def lessons(readme):
 def shown(cell, prose, state):
     """What a template needs of a cell; state: of its explorer, if that is to answer."""
     if cell.cell_type == "markdown":
-        return {"prose": prose.render(cell.source)}
+        return {"prose": prose.render(cell.source), "id": cell.id}
     code = highlight(cell.source, PythonLexer(), HtmlFormatter(nowrap=True))
     folded = next((tag for tag in ("solution", "claims", "predict") if has_tag(cell, tag)), None)
     return {"code": code, "folded": folded, "outputs": [output_of(output, state) for output in cell.outputs]}

@@ -23,12 +23,14 @@ class Prose(IPythonRenderer):
         return MarkdownWithMath(renderer=self).render(text)
 
     def heading(self, text, level, **attributes):
-        name = re.sub(r"\W+", "-", re.sub(r"<.*?>", "", text).lower()).strip("-")
+        name = anchor(html.unescape(re.sub(r"<.*?>", "", text)))
         self.headings.append((level, name, text))
         return f'<h{level} id="{name}">{text}</h{level}>\n'
 
     def link(self, text, url, title=None):
-        return super().link(text, re.sub(r"^(?:notebooks/)?(\w+)\.ipynb", r"\1.html", url), title)
+        if page := re.match(r"(?:notebooks/)?(\w+)\.ipynb(?:#(.*))?$", url):
+            url = f"{page[1]}.html" + (f"#{anchor(page[2].removeprefix('cell-id='))}" if page[2] else "")
+        return super().link(text, url, title)
 
     def image(self, text, url, title=None):
         path, alt = self.folder / url, html.unescape(text)
@@ -49,6 +51,11 @@ class Prose(IPythonRenderer):
 
     def table_head(self, text):                                         # a card has none: its head would be read as empty cells
         return f"<thead>\n<tr>{text}</tr>\n</thead>\n" if re.sub(r"<.*?>|\s", "", text) else ""
+
+
+def anchor(heading):
+    """The id of a heading on its page."""
+    return re.sub(r"\W+", "-", heading.lower()).strip("-")
 
 
 def image(path, alt):
