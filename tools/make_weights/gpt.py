@@ -6,6 +6,7 @@ import argparse
 import csv
 import math
 import pathlib
+import string
 
 import torch
 
@@ -16,16 +17,15 @@ from helpers.text import Vocab, windows
 from helpers.training import next_token_loss, one_cycle, train
 from helpers.transformer import GPT
 
-CONTEXT, BATCH, ORDERS = 128, 8, 8
+CONTEXT, LONGEST, MEASURED, BATCH, ORDERS = 128, 256, 64, 8, 8           # LONGEST: the context of the large GPT that ships
 GRID = [(steps, seed) for steps in (1000, 4000) for seed in (0, 1, 2)]
 COLUMNS = ["steps", "seed", "bits", "ngram_bits"]
 
 
 def load():
-    """The vocabulary, and the ids of the training and of the test files, [T] each."""
-    text = {part: "".join(files) for part, files in load_programs().items()}
-    vocab = Vocab([text["train"]])
-    return vocab, *(torch.tensor(vocab.encode(text[part])) for part in ("train", "test"))
+    """The vocabulary, and the ids of the training, the validation and the test files, [T] each."""
+    vocab = Vocab([string.printable])
+    return vocab, *(torch.tensor(vocab.encode("".join(files))) for files in load_programs().values())
 
 
 def trained(ids, vocab_size, steps, seed):
@@ -36,30 +36,30 @@ def trained(ids, vocab_size, steps, seed):
     return model
 
 
-def test_rows(ids):
-    """Windows of the test files, [N, CONTEXT + 1]; measured on the last half of each."""
-    return ids.unfold(0, CONTEXT + 1, 3 * CONTEXT // 2)
+def windows_of(ids, context):
+    """Pieces of a long text, [N, context + 1], whose last MEASURED characters are the same whatever the context."""
+    return ids[LONGEST - context:].unfold(0, context + 1, 3 * MEASURED)
 
 
 @torch.no_grad()
 def bits(model, rows):
-    """Bits per character of the second halves of windows [N, CONTEXT + 1]."""
+    """Bits per character of the last MEASURED characters of windows [N, context + 1]."""
     losses = [-model(part[:, :-1]).log_softmax(-1).gather(-1, part[:, 1:, None]) for part in rows.split(64)]
-    return torch.cat(losses)[:, CONTEXT // 2:].mean().item() / math.log(2)
+    return torch.cat(losses)[:, -MEASURED:].mean().item() / math.log(2)
 
 
 def best_ngram_bits(ids, vocab_size, rows):
     """The same of the best n-gram model."""
-    contexts = rows[:, CONTEXT // 2 + 2 - ORDERS:-1].unfold(1, ORDERS - 1, 1)             # [N, CONTEXT / 2, ORDERS - 1]
-    found = NGrams(ids, vocab_size, ORDERS).probs(contexts, rows[:, CONTEXT // 2 + 1:, None])
+    contexts = rows[:, -MEASURED - ORDERS + 1:-1].unfold(1, ORDERS - 1, 1)                # [N, MEASURED, ORDERS - 1]
+    found = NGrams(ids, vocab_size, ORDERS).probs(contexts, rows[:, -MEASURED:, None])
     return -found.log2().mean((1, 2, 3)).max().item()
 
 
 def write(path, grid=GRID):
     """Write a row for each of the grid that the table at path lacks."""
     rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines())) if path.exists() else []
-    vocab, train_ids, test_ids = load()
-    windows_of_test = test_rows(test_ids)
+    vocab, train_ids, _, test_ids = load()
+    windows_of_test = windows_of(test_ids, CONTEXT)
     counted = best_ngram_bits(train_ids, len(vocab), windows_of_test)
     for steps, seed in grid:
         if not any((row["steps"], row["seed"]) == (str(steps), str(seed)) for row in rows):
