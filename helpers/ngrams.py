@@ -67,7 +67,7 @@ def discounts(counts: Tensor) -> Tensor:
     n = counts.clamp(max=5).bincount(minlength=6)[1:5].double()            # how many counts are 1, 2, 3, 4
     i = torch.arange(1, 4)
     found = i - (i + 1) * n[0] / (n[0] + 2 * n[1]) * n[1:] / n[:3]
-    return torch.where(found > 0, found, i / 2)[counts.clamp(max=3) - 1]
+    return torch.where((found > 0) & (found < i), found, i / 2)[counts.clamp(max=3) - 1]
 
 
 def look_up(keys: Tensor, values: Tensor, wanted: Tensor) -> Tensor:
