@@ -1,4 +1,4 @@
-"""Trains the GPT that ships for lesson 11: larger than the reader's, on more characters of the same files; an hour of one core.
+"""Trains the GPT that ships for lesson 11: larger than the reader's, on more characters of the same files; half an hour of one core.
 
 Matrix products are in bfloat16. An interrupted run goes on from its last checkpoint.
 """
@@ -16,7 +16,7 @@ from helpers.training import next_token_loss, one_cycle, train
 from helpers.transformer import GPT
 from tools.make_weights import gpt
 
-CONTEXT, BATCH, STEPS, RATE, SAVE_EVERY = 256, 8, 6_000, 1.5e-3, 250
+CONTEXT, BATCH, STEPS, RATE, SAVE_EVERY = 256, 8, 4_750, 1.5e-3, 250
 SIZES = {"d_model": 256, "num_heads": 8, "d_ff": 1024, "num_layers": 3, "dropout": 0.0}
 
 
