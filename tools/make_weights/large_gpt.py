@@ -1,4 +1,4 @@
-"""Trains the GPT that ships for lesson 11: larger than the reader's, on more characters of the same files; half an hour of one core.
+"""Trains the GPT that ships for lesson 11: larger than the reader's, on more characters of the same files; about twenty minutes of one core.
 
 Matrix products are in bfloat16. An interrupted run goes on from its last checkpoint.
 """
