@@ -1,6 +1,6 @@
-"""Trains the GPT that ships for lesson 11: larger than the reader's, on more characters of the same files; about twenty minutes of one core.
+"""Trains the GPT that ships for lesson 11: larger than the reader's, on more characters of the same files.
 
-Matrix products are in bfloat16. An interrupted run goes on from its last checkpoint.
+About twenty minutes of one core. Matrix products are in bfloat16. An interrupted run goes on from its last checkpoint.
 """
 import argparse
 import itertools
@@ -41,8 +41,8 @@ def make(folder: pathlib.Path, work: pathlib.Path) -> None:
         done, seconds = kept["step"], kept["seconds"]
     batches, start = itertools.islice(windows(train_ids, CONTEXT, BATCH, STEPS), done, None), process_time()
     while part := list(itertools.islice(batches, SAVE_EVERY)):
-        first = done
-        losses = train(model, part, low_precision_loss, RATE, lambda step: cycle(first + step), clip=1.0, optimizer=optimizer)
+        schedule = (lambda step, first=done: cycle(first + step))
+        losses = train(model, part, low_precision_loss, RATE, schedule, clip=1.0, optimizer=optimizer)
         done, spent = done + len(part), seconds + process_time() - start
         new = checkpoint.with_suffix(".new")
         torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": done, "seconds": spent}, new)
