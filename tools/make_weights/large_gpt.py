@@ -41,8 +41,8 @@ def make(folder: pathlib.Path, work: pathlib.Path) -> None:
         done, seconds = kept["step"], kept["seconds"]
     batches, start = itertools.islice(windows(train_ids, CONTEXT, BATCH, STEPS), done, None), process_time()
     while part := list(itertools.islice(batches, SAVE_EVERY)):
-        schedule = (lambda step, first=done: cycle(first + step))
-        losses = train(model, part, low_precision_loss, RATE, schedule, clip=1.0, optimizer=optimizer)
+        losses = train(model, part, low_precision_loss, RATE, lambda step, first=done: cycle(first + step), clip=1.0,
+                       optimizer=optimizer)
         done, spent = done + len(part), seconds + process_time() - start
         new = checkpoint.with_suffix(".new")
         torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": done, "seconds": spent}, new)
