@@ -25,7 +25,7 @@ class NGrams:
                 self.shorter.append(self.table(*count(grams[:, 1:])))
 
     def table(self, grams, counts):
-        """Of different n-grams [N, n]: what each keeps of its count; what each context gives to the shorter one, and the sum."""
+        """Of n-grams [N, n]: what each keeps of its count; what each context gives to the shorter one, and its total."""
         taken, given = torch.zeros_like(counts), torch.ones_like(counts)       # summed: the number of kinds
         if self.kneser_ney:
             taken = given = discounts(counts)
@@ -36,8 +36,8 @@ class NGrams:
     def probs(self, contexts: Tensor, tokens: Tensor) -> Tensor:
         """How probable the tokens [..., K] are after contexts [..., order - 1], for every order: [order, ..., K].
 
-        p_n(c | h) = (kept(h c) + given(h) p_{n-1}(c | h)) / total(h), where h is the last n - 1 tokens; p_0 is uniform.
-        Where h was never seen, p_n = p_{n-1}.
+        p_n(c | h) = (kept(h c) + given(h) p_{n-1}(c | h)) / total(h), where h is the last n - 1 tokens.
+        p_0 is uniform. Where h was never seen, p_n = p_{n-1}.
         """
         p, found = torch.full(tokens.shape, 1 / self.vocab_size, dtype=torch.float64), []
         for n, table in enumerate(self.tables, 1):
