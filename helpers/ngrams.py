@@ -17,7 +17,7 @@ class NGrams:
         if len(ids) < order:
             raise ValueError(f"order={order} for {len(ids)} ids: at least as many are needed")
         self.vocab_size, self.kneser_ney = vocab_size, kneser_ney
-        self.tables, self.shorter = [], []                   # of each order; and where a longer context falls back on it
+        self.tables, self.shorter = [], []                   # of each order; and where a longer one asks it
         for n in range(1, order + 1):
             grams, counts = count(ids.unfold(0, n, 1))
             self.tables.append(self.table(grams, counts))
@@ -25,7 +25,7 @@ class NGrams:
                 self.shorter.append(self.table(*count(grams[:, 1:])))
 
     def table(self, grams, counts):
-        """Of n-grams [N, n]: what each keeps of its count; what each context gives to the shorter one, and its total."""
+        """Of n-grams [N, n]: what each keeps of its count; what each context gives to a shorter one; its total."""
         taken, given = torch.zeros_like(counts), torch.ones_like(counts)       # summed: the number of kinds
         if self.kneser_ney:
             taken = given = discounts(counts)
