@@ -6,7 +6,7 @@ kernel_regression   Nadaraya-Watson regression and its kernels
 attention           dot-product, bilinear and additive scores; multi-head attention
 positions           sinusoidal, learned, rotary (RoPE), ALiBi
 text                splitting, Vocab, WordPiece, padding, batches
-ngrams              the next token by counting, with Witten-Bell smoothing
+ngrams              the next token by counting, with Witten-Bell or Kneser-Ney smoothing
 recurrent           GRU and LSTM encoder-decoders, with and without attention
 transformer         layers and stacks; Transformer, GPT, Classifier; KVCache
 bert                Bert, its heads of pretraining and fine-tuning, sentence vectors

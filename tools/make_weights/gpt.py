@@ -1,11 +1,13 @@
 """Trains the GPT of lesson 11 with three seeds, for fewer steps and for as many, and writes how well it predicts test files.
 
+The best n-gram model with either smoothing is beside it, of orders 1 to 8 with Witten-Bell's and 1 to 16 with Kneser-Ney's.
 About ten minutes of one core. The rows that are in the table already are kept, so that it can be stopped and started again.
 """
 import argparse
 import csv
 import math
 import pathlib
+import string
 
 import torch
 
@@ -16,16 +18,15 @@ from helpers.text import Vocab, windows
 from helpers.training import next_token_loss, one_cycle, train
 from helpers.transformer import GPT
 
-CONTEXT, BATCH, ORDERS = 128, 8, 8
+CONTEXT, BATCH, ORDERS = 128, 8, {"witten_bell": 8, "kneser_ney": 16}
+LONGEST, MEASURED = 256, 64                                  # the context of the large GPT that ships; characters of each window
 GRID = [(steps, seed) for steps in (1000, 4000) for seed in (0, 1, 2)]
-COLUMNS = ["steps", "seed", "bits", "ngram_bits"]
 
 
 def load():
-    """The vocabulary, and the ids of the training and of the test files, [T] each."""
-    text = {part: "".join(files) for part, files in load_programs().items()}
-    vocab = Vocab([text["train"]])
-    return vocab, *(torch.tensor(vocab.encode(text[part])) for part in ("train", "test"))
+    """The vocabulary, and the ids of the training, the validation and the test files, [T] each."""
+    vocab = Vocab([string.printable])
+    return vocab, *(torch.tensor(vocab.encode("".join(files))) for files in load_programs().values())
 
 
 def trained(ids, vocab_size, steps, seed):
@@ -36,37 +37,40 @@ def trained(ids, vocab_size, steps, seed):
     return model
 
 
-def test_rows(ids):
-    """Windows of the test files, [N, CONTEXT + 1]; measured on the last half of each."""
-    return ids.unfold(0, CONTEXT + 1, 3 * CONTEXT // 2)
+def windows_of(ids, context):
+    """Pieces of a long text, [N, context + 1], whose last MEASURED characters are the same whatever the context."""
+    return ids[LONGEST - context:].unfold(0, context + 1, 3 * MEASURED)
 
 
 @torch.no_grad()
 def bits(model, rows):
-    """Bits per character of the second halves of windows [N, CONTEXT + 1]."""
+    """Bits per character of the last MEASURED characters of windows [N, context + 1]."""
     losses = [-model(part[:, :-1]).log_softmax(-1).gather(-1, part[:, 1:, None]) for part in rows.split(64)]
-    return torch.cat(losses)[:, CONTEXT // 2:].mean().item() / math.log(2)
+    return torch.cat(losses)[:, -MEASURED:].mean().item() / math.log(2)
 
 
 def best_ngram_bits(ids, vocab_size, rows):
-    """The same of the best n-gram model."""
-    contexts = rows[:, CONTEXT // 2 + 2 - ORDERS:-1].unfold(1, ORDERS - 1, 1)             # [N, CONTEXT / 2, ORDERS - 1]
-    found = NGrams(ids, vocab_size, ORDERS).probs(contexts, rows[:, CONTEXT // 2 + 1:, None])
-    return -found.log2().mean((1, 2, 3)).max().item()
+    """The same of the best n-gram model, for each smoothing."""
+    best = {}
+    for smoothing, order in ORDERS.items():
+        contexts = rows[:, -MEASURED - order + 1:-1].unfold(1, order - 1, 1)              # [N, MEASURED, order - 1]
+        found = NGrams(ids, vocab_size, order, smoothing == "kneser_ney").probs(contexts, rows[:, -MEASURED:, None])
+        best[smoothing] = f"{-found.log2().mean((1, 2, 3)).max().item():.4g}"
+    return best
 
 
 def write(path, grid=GRID):
     """Write a row for each of the grid that the table at path lacks."""
     rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines())) if path.exists() else []
-    vocab, train_ids, test_ids = load()
-    windows_of_test = test_rows(test_ids)
+    vocab, train_ids, _, test_ids = load()
+    windows_of_test = windows_of(test_ids, CONTEXT)
     counted = best_ngram_bits(train_ids, len(vocab), windows_of_test)
     for steps, seed in grid:
         if not any((row["steps"], row["seed"]) == (str(steps), str(seed)) for row in rows):
             found = bits(trained(train_ids, len(vocab), steps, seed), windows_of_test)
-            rows.append({"steps": steps, "seed": seed, "bits": f"{found:.4g}", "ngram_bits": f"{counted:.4g}"})
+            rows.append({"steps": steps, "seed": seed, "bits": f"{found:.4g}"} | counted)
             with path.open("w", newline="", encoding="utf-8") as file:
-                writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+                writer = csv.DictWriter(file, rows[-1], lineterminator="\n")
                 writer.writeheader()
                 writer.writerows(rows)
 
