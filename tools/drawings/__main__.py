@@ -14,6 +14,7 @@ from tools.drawings import (
     lesson_08,
     lesson_10,
     lesson_11,
+    lesson_16,
 )
 
 IMAGES = pathlib.Path(__file__).resolve().parents[2] / "notebooks" / "images"
@@ -33,6 +34,8 @@ DRAWINGS = {
     "08_text_to_answer": lesson_08.text_to_answer,
     "10_classifier": lesson_10.classifier,
     "11_small_gpt": lesson_11.gpt,
+    "16_origin": lesson_16.origin,
+    "16_ablation": lesson_16.ablation,
 }
 
 
