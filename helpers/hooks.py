@@ -307,11 +307,12 @@ def check_evaluating(model):
 
 
 def rollout(weights: Tensor) -> Tensor:
-    """How much of each input token reaches each position after each layer: [..., layer, head, T, T] to [..., layer, T, T].
+    """How much of each input token reaches each position after each layer.
 
-    The heads are averaged. Half of what a layer passes on comes through its residual connection: 0.5 A + 0.5 I, with
-    rows that sum to 1. Such a matrix is multiplied by the rollout of the layer below; in the first layer it is the
-    rollout. Hidden cells of the weights may be NaN. Raises ValueError for another shape.
+    [..., layer, head, T, T] to [..., layer, T, T]. The heads are averaged. Half of what a layer passes on comes
+    through its residual connection: 0.5 A + 0.5 I, with rows that sum to 1. Such a matrix is multiplied by the
+    rollout of the layer below; in the first layer it is the rollout. Hidden cells of the weights may be NaN.
+    Raises ValueError for another shape.
     Source: Abnar and Zuidema 2020, section 3.
     """
     weights = torch.as_tensor(weights)

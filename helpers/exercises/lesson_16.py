@@ -1,8 +1,19 @@
-"""Exercises of lesson 16: how much a head looks so many positions away, and what in a row really counts."""
+"""Exercises of lesson 16: mean ablation, what a row of weights fetches, how much a head looks so many positions away."""
 import torch
 import torch.nn.functional as F
 
 from helpers.exercises.exercise import Exercise, numbers
+
+
+def slow_mean_ablate(weights, heads):
+    ablated = weights.clone()
+    for head in heads.tolist():
+        mean = torch.zeros_like(weights[0, head])
+        for text in range(len(weights)):
+            mean += weights[text, head] / len(weights)
+        for text in range(len(weights)):
+            ablated[text, head] = mean
+    return ablated
 
 
 def slow_looks_away(weights, offset):
@@ -27,6 +38,13 @@ def slow_what_counts(weights, v):
     return torch.tensor(rows)
 
 
+def with_others(weights, heads, others):
+    """A copy of the weights in which these heads have others."""
+    changed = weights.clone()
+    changed[:, heads] = others
+    return changed
+
+
 def diagonal(weights, offset):
     """The weights so many positions away: [H, T - abs(offset)]."""
     return weights.diagonal(offset, -2, -1)
@@ -35,9 +53,29 @@ def diagonal(weights, offset):
 WEIGHTS = torch.tensor([[[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.0, 0.4, 0.6]],
                         [[0.1, 0.8, 0.1], [0.0, 0.1, 0.9], [1.0, 0.0, 0.0]]])      # two heads, three tokens
 LARGER = numbers(3, 6, 6, seed=15).softmax(-1)
+BATCH = numbers(3, 4, 5, 5, seed=17).softmax(-1)
 V = torch.tensor([[3.0, 4.0], [0.0, 1.0], [0.6, 0.8]])
 
 EXERCISES = {
+    "mean_ablate": Exercise(
+        slow_mean_ablate,
+        [(torch.tensor([[[[1.0, 0.0], [0.5, 0.5]]], [[[0.0, 1.0], [0.5, 0.5]]]]), torch.tensor([0])),
+         (BATCH, torch.tensor([2])), (BATCH, torch.tensor([0, 3]))],
+        {
+            "you change all heads; leave the weights of the others as they were":
+                lambda weights, heads: weights.mean(0, keepdim=True).expand_as(weights).clone(),
+            "you take the mean over the heads; take it over the texts of the batch, for each head by itself":
+                lambda weights, heads: with_others(weights, heads, weights[:, heads].mean(1, keepdim=True)),
+            "you take the mean over the queries; take it over the texts of the batch":
+                lambda weights, heads: with_others(weights, heads, weights[:, heads].mean(-2, keepdim=True)),
+            "you take the mean over the keys, which makes the weights equal; take it over the texts of the batch":
+                lambda weights, heads: with_others(weights, heads, weights[:, heads].mean(-1, keepdim=True)),
+            "you set the weights to 0, which switches the heads off; set them to their mean over the texts":
+                lambda weights, heads: with_others(weights, heads, 0.0),
+            "you pick texts by the numbers of the heads; the heads are the second axis":
+                lambda weights, heads: weights.index_copy(0, heads.clamp(max=len(weights) - 1),
+                                                          weights.mean(0, keepdim=True).expand(len(heads), -1, -1, -1)),
+        }),
     "looks_away": Exercise(
         slow_looks_away,
         [(WEIGHTS[:1], 0), (WEIGHTS, -1), (WEIGHTS, 1), (LARGER, -3), (LARGER, 2)],

@@ -1,5 +1,6 @@
 """The published all-MiniLM-L6-v2 in our classes is the reference's, piece by piece; and what lesson 16 computes from it."""
 import ast
+import re
 
 import pytest
 import torch
@@ -11,8 +12,9 @@ from helpers.masks import padding_mask
 from helpers.pretrained.download import fetch_bert
 from helpers.pretrained.format import load_bert, load_tokenizer
 from helpers.text import pad
+from helpers.widgets import AttentionExplorer
 from reference import transformers
-from tests.notebooks import ROOT, code_cells, read
+from tests.notebooks import ROOT, code_cells, read, text_cells
 
 WORDS = "the crane lifted a steel beam over the lake while two birds flew away and the children watched from the old bridge".split()
 SENTENCES = [
@@ -105,3 +107,14 @@ def test_the_maps_are_those_of_the_reference_for_a_pair(ours, theirs, tokenizer)
     with torch.no_grad():
         expected = theirs(torch.tensor([found.ids]), token_type_ids=torch.tensor([found.type_ids]), output_attentions=True)
     assert torch.allclose(maps_of(ours, found), torch.cat(expected.attentions), atol=1e-4, rtol=0)
+
+
+def test_the_lines_that_the_lesson_gives_for_a_model_of_transformers_work(folder, ours, tokenizer):
+    texts = [cell.source for cell in text_cells(read(ROOT / "notebooks" / "16_real_bert.ipynb"))]
+    code, = re.findall(r"```python\n(.*?)```", "\n".join(texts), flags=re.S)
+    *lines, last = code.strip().splitlines()
+    namespace = {"folder": folder, "AttentionExplorer": AttentionExplorer}
+    exec("\n".join([*lines, f"explorer = {last}"]), namespace)
+    found = tokenizer.encode("The crane laid two eggs.")
+    assert namespace["explorer"].query_tokens == namespace["explorer"].key_tokens == found.tokens
+    assert torch.allclose(torch.tensor(namespace["explorer"].values), maps_of(ours, found), atol=1e-4, rtol=0)

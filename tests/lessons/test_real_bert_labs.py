@@ -1,0 +1,56 @@
+"""The text boxes of lesson 16 take whatever is typed: the functions of the page, with a small BERT that was not trained."""
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from helpers.bert import Bert
+from helpers.widgets import AttentionExplorer, explore
+from test_classification import typed
+from tests.notebooks import ROOT, code_cells, has_tag, is_solution, read
+
+TYPED = [*typed()[:-1], "half an emoji \ud83d"]
+
+
+@pytest.fixture(scope="module")
+def page():
+    """The namespace of the page after its last cell; all that it measures comes from the small model."""
+    torch.manual_seed(0)
+    small, namespace = Bert(d_model=24, num_heads=12, d_ff=8, num_layers=6).eval(), {}
+    for cell in code_cells(read(ROOT / "notebooks" / "16_real_bert.ipynb")):
+        if not (has_tag(cell, "claims") or is_solution(cell) or cell.source.startswith("# %load")):
+            exec(cell.source, namespace)
+            namespace["load_bert"] = lambda folder: SimpleNamespace(bert=small)
+    return namespace
+
+
+def test_the_lab_of_heads_answers_every_query(page, recwarn):
+    assert len(TYPED) == 200
+    lab = explore(page["switch"], search="", word=list(page["SENSES"]), layer=(0, 5), head=(0, 12, 1, 12), how=list(page["HOW"]))
+    for text in TYPED:
+        lab.move(search=text)
+        assert lab.message.layout.display == "none", (text, lab.message.value)
+    assert not list(recwarn)
+
+
+@pytest.mark.parametrize("features", ["embedding", "embedding, heads off", "tf-idf"])
+def test_the_lab_of_classes_takes_whatever_is_typed(page, features, recwarn):
+    lab = explore(page["teach"], A="a parcel\nit came", B="money\na card", C="", text="", features=[features])
+    for n, text in enumerate(TYPED):
+        lab.move(text=text)
+        lab.move(**{"ABC"[n % 3]: f"{text}\n{TYPED[n - 1]}\n{text}"})
+        assert lab.message.layout.display == "none", (text, lab.message.value)
+    lab.move(A="", B="one line", C="a\nb")
+    assert lab.image.alt == "Two boxes need two lines each."
+    assert not list(recwarn)
+
+
+@pytest.mark.parametrize("reader, boxes", [("all_maps", {"first": "a word", "second": ""}), ("reading", {"text": "the seal"})])
+def test_the_explorers_answer_or_say_what_is_needed(page, reader, boxes):
+    explorer = AttentionExplorer.of_texts(page[reader], **boxes)
+    answered = 0
+    for n, text in enumerate(TYPED):
+        explorer.texts = dict.fromkeys(boxes, text) if n % 2 else explorer.texts | {next(iter(boxes)): f"the bank {text}"}
+        answered += not explorer.message
+        assert not explorer.message or " tokens" in explorer.message, (text, explorer.message)
+    assert 100 < answered < 200 or reader == "reading" and 40 < answered < 200
