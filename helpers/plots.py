@@ -568,7 +568,7 @@ def histograms(groups: Mapping[str, Values], xlabel: str, alt: str) -> Picture:
     for ax in axes.flat[len(groups):]:
         ax.set_visible(False)
     for ax, (name, values) in zip(axes.flat, groups.items()):
-        values = as_numpy(values).clip(1e-4, 1)
+        values = as_numpy(values).astype(float).clip(1e-4, 1)
         ax.hist(values, np.geomspace(1e-4, 1, 21), weights=np.full(len(values), 1 / len(values)), color=PAPER_TO_INK[2])
         ax.set(title=name, xlabel=xlabel, xlim=(1e-4, 1), xscale="log")
         ax.spines[["top", "right"]].set_visible(False)
