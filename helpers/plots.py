@@ -29,7 +29,7 @@ from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Rectangle
 from matplotlib.text import Text
-from matplotlib.ticker import ScalarFormatter
+from matplotlib.ticker import LogLocator, ScalarFormatter
 from numpy.typing import ArrayLike
 from PIL import Image
 
@@ -551,6 +551,9 @@ def draw_lines(ax: Axes, series: Mapping[str, tuple], xlabel: str, ylabel: str, 
         ax.xaxis.set_major_formatter(ScalarFormatter())
     if "y" in log:
         ax.set_yscale("log")
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_minor_formatter("")
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(alpha=0.25)
     if len(artists) > 3:                                     # beside the curves: no corner is free of so many
@@ -561,15 +564,15 @@ def draw_lines(ax: Axes, series: Mapping[str, tuple], xlabel: str, ylabel: str, 
 
 
 def histograms(groups: Mapping[str, Values], xlabel: str, alt: str) -> Picture:
-    """A picture of how values from 0 to 1 are spread: a histogram of 20 bins for each group `[N]`, two in a row."""
+    """A picture of how values are spread: for each group `[N]` 20 bins on a log axis from 1e-4, with all below, to 1."""
     rows = math.ceil(len(groups) / 2)
     picture, axes = panels(6.4, 2 * rows, rows, 2, alt, sharey=True, squeeze=False)
     for ax in axes.flat[len(groups):]:
         ax.set_visible(False)
     for ax, (name, values) in zip(axes.flat, groups.items()):
-        values = as_numpy(values)
-        ax.hist(values, bins=20, range=(0, 1), weights=np.full(len(values), 1 / len(values)), color=PAPER_TO_INK[2])
-        ax.set(title=name, xlabel=xlabel, xlim=(0, 1), ylim=(0, 1), xticks=[0, 0.5, 1])
+        values = as_numpy(values).astype(float).clip(1e-4, 1)
+        ax.hist(values, np.geomspace(1e-4, 1, 21), weights=np.full(len(values), 1 / len(values)), color=PAPER_TO_INK[2])
+        ax.set(title=name, xlabel=xlabel, xlim=(1e-4, 1), xscale="log")
         ax.spines[["top", "right"]].set_visible(False)
     for ax in axes[:, 0]:
         ax.set_ylabel("share")

@@ -45,10 +45,7 @@ def verdict(answer: Callable, exercise: Exercise) -> str:
     results, changed = [], []
     for case in exercise.cases:
         arguments = copy.deepcopy(case)                   # so that an answer that changes them spoils nothing
-        try:
-            results.append(answer(*arguments))
-        except Exception as error:                        # a reader's own code may raise anything
-            results.append(error)
+        results.append(outcome(answer, arguments))
         changed += [name for name, before, after in zip(names, case, arguments) if not same(before, after)]
     if all(result is None for result in results):
         if len(list(dis.get_instructions(answer))) <= len(list(dis.get_instructions(lambda: ...))):
@@ -76,10 +73,18 @@ def verdict(answer: Callable, exercise: Exercise) -> str:
     return f"correct, on all {len(exercise.cases)} cases."
 
 
+def outcome(function: Callable, arguments: tuple):
+    """What a function returns, or the exception that it raises: a reader's own code may raise anything."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        return error
+
+
 def foreseen(results: list, exercise: Exercise) -> str | None:
     """The mistake that goes wrong as these results of all cases do, if there is one."""
     for mistake, function in exercise.mistakes.items():
-        if all(map(agree, results, [function(*copy.deepcopy(case)) for case in exercise.cases])):
+        if all(map(agree, results, [outcome(function, copy.deepcopy(case)) for case in exercise.cases])):
             return mistake
     return None
 
@@ -126,8 +131,10 @@ def compact(value, indent: int = 0, digits: int = 4) -> str:
     return "[" + separator.join(compact(row, indent + 1, digits) for row in value) + "]"
 
 
-def agree(result, other: Tensor) -> bool:
-    """Whether both are numbers, or both booleans, of one shape and the same values."""
+def agree(result, other) -> bool:
+    """Whether both are numbers, or both booleans, of one shape and the same values; or exceptions that say the same."""
+    if isinstance(other, Exception):
+        return repr(result) == repr(other)
     return (isinstance(result, Tensor) and result.shape == other.shape
             and (result.dtype == torch.bool) == (other.dtype == torch.bool)
             and bool(close(result, other).all()))

@@ -47,6 +47,11 @@ def gaps(confidence, right, num_bins):
             torch.stack([some.sum() for some in inside]))
 
 
+def summed(confidence, right, num_bins):
+    """The sum of confidence less right of each bin, [num_bins]; raises IndexError for a confidence of 1."""
+    return torch.zeros(num_bins).index_add(0, bins_of(confidence, num_bins), confidence - right.float())
+
+
 def without_ones(confidence, right, num_bins):
     difference = confidence - right.float()
     bins = bins_of(confidence, num_bins)
@@ -67,6 +72,8 @@ EXERCISES = {
             "only the first pair of each held-out day is kept from training; the day stays in, in another form":
                 lambda days, held: torch.tensor([day not in held.tolist() or day in days[:i].tolist()
                                                  for i, day in enumerate(days.tolist())]),
+            "`any` keeps a day that differs from some held-out day; it has to differ from all of them":
+                lambda days, held: (days.unsqueeze(1) != held).any(1),
             "only the first of the held-out days is kept from training":
                 lambda days, held: days != held[0],
             "all days from the first to the last held-out one are kept from training; only those in `held` are":
@@ -88,6 +95,8 @@ EXERCISES = {
                 lambda logits, ids: chosen(logits, ids).sum(),
             "these are the largest probabilities of each step; the ids say which were chosen":
                 lambda logits, ids: logits.softmax(-1).max(-1).values.prod(),
+            "`[:, ids]` takes every id at every step, [T, T]; take at each step the id that was written there":
+                lambda logits, ids: logits.softmax(-1)[:, ids].prod(),
             "the softmax runs over the steps; take it over the vocabulary, the last axis":
                 lambda logits, ids: logits.softmax(0)[torch.arange(len(ids)), ids].prod(),
             "you multiply logits; a softmax makes probabilities of them":
@@ -119,6 +128,11 @@ EXERCISES = {
                 lambda confidence, right, num_bins: (confidence - right.float()).square().mean(),
             "a confidence of 1 is in no bin; it belongs to the last one":
                 without_ones,
+            "a confidence of 1 gets bin `num_bins`, and the last is `num_bins - 1`; `clamp` the bins":
+                lambda *case: summed(*case).abs().sum() / len(case[0]),
+            "the sum is divided by the number of bins; divide it by the number of answers":
+                lambda confidence, right, num_bins: (
+                    torch.mul(*gaps(confidence, right, num_bins)).abs().sum() / num_bins),
             "this is the largest gap of a bin; add the gaps, each weighted by its bin's share of the answers":
                 lambda *case: gaps(*case)[0].abs().max(),
             "you add the shares that are right; subtract them from the mean confidence of the bin first":

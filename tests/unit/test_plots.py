@@ -189,12 +189,12 @@ def test_links_of_a_map_without_any_weight_are_none():
 
 @pytest.mark.parametrize("names", [["one"], ["one", "two", "three"]])
 def test_each_histogram_shows_the_shares_of_its_group(names):
-    picture = plots.histograms({name: torch.tensor([0.0, 0.97, 1.0, 1.0]) for name in names}, "confidence", alt="Where it is sure")
+    picture = plots.histograms({name: torch.tensor([0.0, 2e-4, 0.9, 1.0]) for name in names}, "doubt", alt="Where it is sure")
     seen = [ax for ax in picture.axes if ax.get_visible()]
     assert [ax.get_title() for ax in seen] == names
     for ax in seen:
         heights = [bar.get_height() for bar in ax.patches]
-        assert len(heights) == 20 and (heights[0], heights[-1], sum(heights)) == (0.25, 0.75, 1.0)
+        assert len(heights) == 20 and (heights[0], heights[1], heights[-1], sum(heights)) == (0.25, 0.25, 0.5, 1.0)
     assert shown(picture)[2] == "Where it is sure"
 
 

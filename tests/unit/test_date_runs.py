@@ -1,0 +1,43 @@
+"""The tool that records the trainings of lesson 8 with three seeds and other sizes of tokens and positions."""
+import csv
+
+import pytest
+import torch
+
+from helpers.pretrained.dates import SOURCE, TARGET, date_model
+from tools.make_weights.date_runs import MEASURED, SETTING, Task, auroc, calibration_error, measured, rows, write
+
+
+@pytest.fixture(scope="module")
+def task():
+    return Task(2_000)
+
+
+def test_sizes_and_base_reach_the_model(task):
+    plain, large, short = (task.trained(*setting, steps=1, seed=0)[0].src_embed
+                           for setting in ((1, 1, 10_000), (8, 0.5, 10_000), (1, 1, 20)))
+    assert 6 < large.tokens.weight.std() / plain.tokens.weight.std() < 10
+    assert torch.equal(large.positions.table, 0.5 * plain.positions.table)
+    assert not torch.allclose(short.positions.table, plain.positions.table)
+
+
+def test_rows_of_each_setting_and_seed_are_written(task, tmp_path):
+    write(tmp_path / "dates.csv", rows([(1, 1, 20, 2), (8, 1, 20, 2)], (0, 1), task))
+    with (tmp_path / "dates.csv").open(newline="", encoding="utf-8") as file:
+        found = list(csv.DictReader(file))
+    assert [*found[0]] == [*SETTING, *MEASURED]
+    assert [(row["tokens"], row["seed"]) for row in found] == [("1", "0"), ("1", "1"), ("8", "0"), ("8", "1")]
+    assert len({row["loss"] for row in found}) == 4 and not any(row["exact_match"] for row in found)
+
+
+def test_what_is_measured_of_a_good_model(task):
+    task.source, task.target, task.test_pairs = SOURCE, TARGET, task.test_pairs[:60]
+    found = measured(task, date_model())
+    assert {*found} == {*MEASURED} - {"loss"}
+    assert found["exact_match"] > 0.95 and found["effect_on_own_part"] > 0.9 and 0.02 < found["cuts_that_matter"] < 0.5
+    assert found["misspelt"] < found["exact_match"] and found["auroc_sentences"] > 0.95
+
+
+def test_figures_by_hand():
+    assert auroc(torch.tensor([0.9, 0.5]), torch.tensor([0.5, 0.1])) == 0.875
+    assert calibration_error(torch.tensor([0.9, 0.9]), torch.tensor([True, False])) == pytest.approx(0.4)
