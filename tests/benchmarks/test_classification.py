@@ -99,7 +99,7 @@ class Recurrent(nn.Module):
 
 
 class NoAttention(Classifier):
-    """The classifier without its attention, its normalisation and <cls>: the mean over x + FFN(x)."""
+    """The classifier without its attention and its normalisation: the mean over x + FFN(x)."""
 
     def forward(self, ids, lengths):
         x = self.embed(ids)
@@ -161,7 +161,7 @@ def test_error_messages(figure, one_thread):
 def test_diaries(figure, one_thread):
     parts = *load_diaries(), *(load_diaries(0, 0, 300, visits=(visits, visits))[2] for visits in (8, 12))
     counted = [best_of(parts, runs(most), lambda size: Bag(size, 2), (0.03,), 100)[0] for most in range(1, 6)]
-    attending = best_of(parts, split_words, partial(small, Classifier), (0.005, 0.01), 600)
+    attending = best_of(parts, split_words, partial(small, Classifier), (0.005,), 600)
     others = {
         "ordered pairs, counted": best_of(parts, ordered_pairs, lambda size: Bag(size, 2), (0.03,), 600),
         "no attention": best_of(parts, split_words, partial(small, NoAttention), (0.01,), 600),
