@@ -1,7 +1,6 @@
 """Error messages of the libraries that this course installs, and the exceptions that they are raised with.
 
-Nothing is downloaded or imported: the source files are searched for `raise ValueError("...")`. What is there depends on the
-versions installed, so numbers differ a little between machines; on one machine they never do.
+Nothing is downloaded or imported: the source files are searched for `raise ValueError("...")`. What is there depends on versions.
 """
 import re
 import zlib
@@ -24,28 +23,31 @@ def load_messages(path=None) -> tuple[list, list, list, list[str]]:
 
         "expected a string, got …"    -> 2, TypeError
 
-    "…" stands for what the program fills in. Messages have 3 to 40 tokens of `split_words` and are there once; what is raised
-    with two of the four exceptions is left out. Of the source files, 70 % are for training, 10 % for validation and 20 % for
-    testing, so that a test message is not one of a series that was trained on.
+    "…" stands for what the program fills in. Messages have 3 to 40 tokens of `split_words` and are there once; what is raised with
+    two of the four exceptions is left out. Of the source files, 70 % are for training, 10 % for validation, 20 % for testing.
     path: a table of one's own with texts and labels (see `load_labelled`) in place of all that: a folder with train and dev, as
         SST-2's, whose dev is then the test, or one file, of which a tenth is for testing; a tenth of the rest is for validation.
     """
     if path is not None:
         return load_parts(path)
     found = defaultdict(set)                                 # from tokens to {(exception, message, part)}
-    for library in LIBRARIES:
-        for file in source_files(library):
-            part = part_of(file)
-            for exception, literals in RAISED.findall(file.read_text(encoding="utf-8", errors="replace")):
-                message = read_message(literals)
-                if 3 <= len(tokens := split_words(message)) <= 40:
-                    found[tuple(tokens)].add((exception, message, part))
+    for message, exception, file in raised():
+        if 3 <= len(tokens := split_words(message)) <= 40:
+            found[tuple(tokens)].add((exception, message, part_of(file)))
     parts = [], [], []
     for tokens in sorted(found, key=lambda tokens: zlib.crc32(" ".join(tokens).encode())):
         exception, message, part = min(found[tokens])
         if {exception} == {other for other, _, _ in found[tokens]}:
             parts[part].append((message, EXCEPTIONS.index(exception)))
     return *parts, EXCEPTIONS
+
+
+def raised():
+    """Each (message, exception, file) of the libraries' sources, one for every `raise` of one of the four with a literal."""
+    for library in LIBRARIES:
+        for file in source_files(library):
+            for exception, literals in RAISED.findall(file.read_text(encoding="utf-8", errors="replace")):
+                yield read_message(literals), exception, file
 
 
 def part_of(file):

@@ -47,6 +47,10 @@ def recall(counts):
     return counts.diagonal() / counts.sum(1).clamp(min=1)
 
 
+def harmonic(precision, recall, least=1e-9):
+    return 2 * precision * recall / (precision + recall).clamp(min=least)
+
+
 def rows_without(ids, places):
     """The ids without one of them, a row for each of the places."""
     return torch.stack([torch.cat([ids[:i], ids[i + 1:]]) for i in places])
@@ -75,13 +79,20 @@ EXERCISES = {
         }),
     "f1": Exercise(
         slow_f1,
-        [(torch.tensor([[2, 0], [3, 1]]),), (torch.tensor([[8, 2, 0], [1, 9, 0], [3, 1, 0]]),)],
+        [(torch.tensor([[2, 0], [3, 1]]),), (torch.tensor([[8, 2, 0], [1, 9, 0], [3, 1, 0]]),),
+         (torch.tensor([[4, 1], [0, 0]]),),                  # a class that is never true
+         (torch.tensor([[1, 9], [9, 3]]),)],                 # precision and recall that together are below 1
         {
             "this is the plain mean of precision and recall; F1 is their harmonic mean, 2 P R / (P + R)":
                 lambda counts: (precision(counts) + recall(counts)) / 2,
-            "a class that was never the answer gives 0 / 0, which is NaN; it needs to give 0":
-                lambda counts: 2 / (counts.sum(0) / counts.diagonal() + counts.sum(1) / counts.diagonal())
-                * (counts.diagonal() / counts.diagonal()),
+            "a class of which nothing is right gives 0 / 0, which is NaN; it needs to give 0":
+                lambda counts: 2 * precision(counts) * recall(counts) / (precision(counts) + recall(counts)),
+            "a class that was never the answer has a precision of 0 / 0, which is NaN; its F1 needs to be 0":
+                lambda counts: harmonic(counts.diagonal() / counts.sum(0), recall(counts)),
+            "a class that is never true has a recall of 0 / 0, which is NaN; its F1 needs to be 0":
+                lambda counts: harmonic(precision(counts), counts.diagonal() / counts.sum(1)),
+            "you clamp precision + recall to 1, but the sum of two shares may be smaller; clamp to a tiny number":
+                lambda counts: harmonic(precision(counts), recall(counts), least=1),
             "this is precision; F1 needs recall as well":
                 lambda counts: precision(counts),
             "this is recall; F1 needs precision as well":

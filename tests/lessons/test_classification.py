@@ -39,7 +39,8 @@ def page():
 
 
 def test_the_lab_shows_something_for_whatever_is_typed(page, recwarn):
-    lab = explore(page["take_away"], text="expected a string", remove=lambda text: (0, max(1, len(page["split_words"](text)[:20]))))
+    lab = explore(page["take_away"], text="expected a string",
+                  remove=lambda text: (0, max(1, len(page["split_words"](text)[:page["MOST"]]))))
     for text in typed():
         lab.move(text=text)
         assert lab.message.layout.display == "none", (text, lab.message.value)

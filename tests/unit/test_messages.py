@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from helpers.data import messages
-from helpers.data.messages import EXCEPTIONS, load_messages, part_of, read_message
+from helpers.data.messages import EXCEPTIONS, load_messages, part_of, raised, read_message
 from helpers.text import split_words
 
 
@@ -53,6 +53,12 @@ def test_only_clear_cases_are_taken(library):
     assert sorted(train + validation + test, key=lambda row: row[1]) == [
         ("not yet done here", 0), ("… is no list", 2), ("The width is wrong", 3)]
     assert test == [("not yet done here", 0)]
+
+
+def test_what_is_raised_is_told_with_its_exception_and_its_file(library):
+    library(a='raise ValueError("one")\nraise TypeError(f"{x} two")\nraise KeyError("three")\n', b='raise RuntimeError("one")\n')
+    assert {(message, exception, file.stem) for message, exception, file in raised()} == {
+        ("one", "ValueError", "a"), ("… two", "TypeError", "a"), ("one", "RuntimeError", "b")}
 
 
 def test_the_part_of_a_file_does_not_depend_on_where_it_is(tmp_path):
