@@ -12,6 +12,7 @@ from tools.drawings import (
     lesson_06,
     lesson_07,
     lesson_08,
+    lesson_09,
     lesson_10,
     lesson_11,
 )
@@ -31,6 +32,7 @@ DRAWINGS = {
     "06_schemes": lesson_06.schemes,
     "07_transformer": lesson_07.transformer,
     "08_text_to_answer": lesson_08.text_to_answer,
+    "09_beam": lesson_09.beam,
     "10_classifier": lesson_10.classifier,
     "11_small_gpt": lesson_11.gpt,
 }
