@@ -72,7 +72,7 @@ def test_the_translator_that_ships(figure):
     record = read_record("translator")
     figure(f"fra-eng, {int(whole['sentences']):,} held-out sentences, one reference, the translator that ships: BLEU, greedily",
            [record["bleu"]], {"by a beam of 4": [float(whole["beam"])]},
-           how=f"{record['pairs']:,} pairs, {record['seconds']:,} s of one core; {record['signature']}")
+           how=f"{record['pairs']:,} pairs, {record['seconds']:,} s of one core; " + record["signature"].replace("|", ", "))
     figure("the same, in small letters, words apart", [float(whole["greedy_words"])],
            {"a table of phrases of the same pairs": [float(whole["phrases_words"])]}, how="1 training")
 
