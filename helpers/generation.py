@@ -101,24 +101,16 @@ def translate(model: nn.Module, src: Tensor, lengths: Tensor, max_len: int) -> T
 
 @torch.no_grad()
 def beam_search(model: nn.Module, src: Tensor, lengths: Tensor, max_len: int, width: int = 4,
-                length_penalty: float = 0.6, with_greedy: bool = False) -> tuple[Tensor, Tensor]:
+                length_penalty: float = 0.6) -> tuple[Tensor, Tensor]:
     """The best answers to src [B, T] of lengths [B] among `width` hypotheses, kept at every step.
 
-    Returns ids as `generate` does, and their `answer_scores` [B]. with_greedy: the greedy answer, which a
-    beam can lose on the way, is one more candidate at the end. Raises ValueError for a width below 1.
-    Source: Wu et al. 2016, section 7.
+    Returns ids as `generate` does, and their `answer_scores` [B]. The penalty decides among the hypotheses that are
+    left at the end. Raises ValueError for a width below 1. Source: Wu et al. 2016, section 7.
     """
     if width < 1:
         raise ValueError(f"width={width}: at least one hypothesis has to be kept")
     found, total = beams(model, src, lengths, max_len, width)              # [B, width, T], [B, width]
-    total = total / penalty(found, length_penalty)
-    if with_greedy:
-        plain = translate(model, src, lengths, max_len)
-        score = answer_scores(model, src, lengths, plain, length_penalty)
-        found, plain = (F.pad(x, (0, max_len - x.shape[-1]), value=PAD) for x in (found, plain.unsqueeze(1)))
-        found = torch.cat([found, plain], 1)
-        total = torch.cat([total, score.unsqueeze(1)], 1)
-    scores, best = total.max(-1)                                           # [B]
+    scores, best = (total / penalty(found, length_penalty)).max(-1)        # [B]
     ids = found[torch.arange(len(src), device=src.device), best]           # [B, T]
     return ids[:, :int((ids != PAD).sum(1).max())], scores
 

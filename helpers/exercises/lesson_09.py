@@ -1,7 +1,7 @@
-"""Exercises of lesson 09: smooth targets, and one step of a beam search."""
+"""Exercises of lesson 09: smooth targets, one step of a beam search, and the score of an answer."""
 import torch
 
-from helpers.exercises.exercise import Exercise
+from helpers.exercises.exercise import Exercise, numbers
 
 
 def slow_smooth_targets(ids, vocab_size, epsilon):
@@ -22,6 +22,15 @@ def slow_beam_step(total, logs):
     return torch.tensor([[row, word] for _, row, word in candidates[:len(total)]])
 
 
+def slow_answer_score(logits, ids, alpha):
+    total, length = torch.tensor(0.0), 0
+    for row, token in zip(logits, ids.tolist()):
+        if token != 0:                                       # padding
+            total = total + row.log_softmax(-1)[token]
+            length += 1
+    return total / ((5 + length) / 6) ** alpha
+
+
 def one_hot(ids, vocab_size):
     return torch.eye(vocab_size)[ids]
 
@@ -30,6 +39,16 @@ def rows_and_words(scores, width, largest=True, row_length=None):
     best = scores.flatten().topk(width, largest=largest).indices
     row_length = row_length or scores.shape[1]
     return torch.stack([best // row_length, best % row_length], 1)
+
+
+def score(logits, ids, alpha, of=lambda logits: logits.log_softmax(-1), real=lambda ids: ids != 0, divide=True):
+    total = (of(logits).gather(-1, ids.unsqueeze(-1)).squeeze(-1) * real(ids)).sum()
+    by = ((5 + (ids != 0).sum()) / 6) ** alpha
+    return total / by if divide else total * by
+
+
+def all_of(ids):
+    return torch.ones_like(ids)
 
 
 EXERCISES = {
@@ -75,5 +94,25 @@ EXERCISES = {
             "you divide the flat index by the width; divide by the size of the vocabulary":
                 lambda total, logs: (
                     rows_and_words(total.unsqueeze(1) + logs, len(total), row_length=len(total))),
+        }),
+    "answer_score": Exercise(
+        slow_answer_score,
+        [(numbers(2, 4, seed=0), torch.tensor([3, 0]), 1.0), (numbers(3, 5, seed=1), torch.tensor([4, 1, 3]), 0.6),
+         (numbers(4, 5, seed=3), torch.tensor([2, 2, 3, 0]), 0.0), (numbers(5, 6, seed=2), torch.tensor([2, 5, 3, 0, 0]), 0.6)],
+        {
+            "padding counts in the sum; leave out the steps where the id is 0":
+                lambda logits, ids, a: score(logits, ids, a, real=all_of),
+            "padding counts in the length; count the ids that are not 0":
+                lambda logits, ids, a: score(logits, ids, 0.0) / ((5 + len(ids)) / 6) ** a,
+            "the logits are summed as they are; take the logarithm of their softmax first":
+                lambda logits, ids, a: score(logits, ids, a, of=lambda x: x),
+            "you sum probabilities; sum their logarithms":
+                lambda logits, ids, a: score(logits, ids, a, of=lambda x: x.softmax(-1)),
+            "the length penalty is missing":
+                lambda logits, ids, a: score(logits, ids, 0.0),
+            "you multiply by the length penalty; divide by it":
+                lambda logits, ids, a: score(logits, ids, a, divide=False),
+            "you divide by the length to the power of α; the penalty is ((5 + length) / 6) to the power of α":
+                lambda logits, ids, a: score(logits, ids, 0.0) / (ids != 0).sum() ** a,
         }),
 }

@@ -1,7 +1,9 @@
-"""A Transformer on sentences that people wrote: 20,000 short pairs of fra-eng, ten minutes of one core, held-out BLEU.
+"""Lesson 9: a Transformer on sentences that people wrote, the translator that ships, and what a wider beam finds.
 
-`make bench` runs it where the published file is in the cache folder (see helpers.data.published); nothing is fetched.
+20,000 short pairs of fra-eng take ten minutes of one core; `make bench` runs that where the published file is in the cache folder
+(see helpers.data.published), and nothing is fetched. The table of the translator that ships is made with its weights.
 """
+import csv
 import itertools
 import os
 import random
@@ -14,9 +16,11 @@ import torch
 from helpers.data.published import cache_folder
 from helpers.data.translation import load_translation
 from helpers.generation import beam_search, translate
+from helpers.pretrained.weights import SHIPPED, read_record
 from helpers.text import Vocab, batches, pad, split_words
 from helpers.training import one_cycle, sequence_loss, train
 from helpers.transformer import Transformer
+from tools.make_weights import decoding
 
 SECONDS = float(os.environ.get("FRA_ENG_SECONDS", 570))
 there = pytest.mark.skipif(not (cache_folder() / "fra-eng/fra.txt").exists(), reason="needs fra-eng/fra.txt in the cache folder")
@@ -61,3 +65,25 @@ def test_fra_eng(figure):
     figure(f"fra-eng, {round(len(known), -3):,} short pairs that people wrote, Transformer of 1 layer: by beam search", [beam],
            {"greedily": [greedy]})
     assert greedy > 28                                     # a GRU with attention, measured once in a minute
+
+
+def test_the_translator_that_ships(figure):
+    *_, whole = decoding.read(SHIPPED / "translator.csv")
+    record = read_record("translator")
+    figure(f"fra-eng, {int(whole['sentences']):,} held-out sentences, one reference, the translator that ships: BLEU, greedily",
+           [record["bleu"]], {"by a beam of 4": [float(whole["beam"])]},
+           how=f"{record['pairs']:,} pairs, {record['seconds']:,} s of one core; " + record["signature"].replace("|", ", "))
+    figure("the same, in small letters, words apart", [float(whole["greedy_words"])],
+           {"a table of phrases of the same pairs": [float(whole["phrases_words"])]}, how="1 training")
+
+
+def test_smoothing_and_width(figure, tmp_path, one_thread):
+    decoding.make(tmp_path)
+    with (tmp_path / "search.csv").open(newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["penalty"] == "0.0"]
+    for share in (0.1, 0.0):
+        of = {width: [float(row["bleu"]) for row in rows if (row["smoothing"], row["width"]) == (str(share), width)]
+              for width in ("1", "4", "100")}
+        figure(f"grammar, Transformer of 1 layer, label smoothing {share}, no length penalty, beam of 4: BLEU", of["4"],
+               {"greedily": of["1"], "beam of 100": of["100"]}, how="3 seeds, 100 sentences")
+        assert (max(of["100"]) < min(of["4"]) - 2) == (share > 0)

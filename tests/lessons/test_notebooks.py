@@ -34,6 +34,7 @@ KNOWN_BY_HAND = {
                           "additive    [[2.0, 3.0, 4.0, 5.0], [10.0, 11.0, 12.0, 13.0]]",
                           "[0.25 0.25 0.25 0.25]"],
     "07_transformer": ["batch norm: [[-1.0, -1.0], [1.0, 1.0]]"],
+    "09_translation": ["product 0.0625", "un chat <eos> 0.36", "6/8, 4/7, 3/6, 2/5", "c h: 11 times", "7 tokens: score -2.0"],
     "11_small_gpt": ["bits per character 1.75, perplexity 3.36", "by hand 0.5167", "by hand 0.4583"],
     "17_further": ["divided: 28.125; all at once: 28.125"],
 }

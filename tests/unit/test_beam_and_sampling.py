@@ -62,11 +62,10 @@ def test_a_beam_of_one_is_greedy(name):
 
 
 @every_model
-@pytest.mark.parametrize("with_greedy", [False, True])
-def test_scores_are_those_of_the_answers(name, with_greedy):
+def test_scores_are_those_of_the_answers(name):
     model = decided(name)
     for width in (1, 2, 3, 5):
-        ids, scores = beam_search(model, SRC, LENGTHS, 8, width, with_greedy=with_greedy)
+        ids, scores = beam_search(model, SRC, LENGTHS, 8, width)
         assert_close(scores, answer_scores(model, SRC, LENGTHS, ids), atol=1e-5, rtol=0)
 
 
@@ -94,24 +93,13 @@ class Markov:
         return self.table[tgt].log()
 
 
-def test_a_beam_can_lose_the_greedy_answer_but_not_with_greedy():
+def test_a_beam_can_lose_the_greedy_answer():
     model = Markov()
     plain, score = beam_search(model, SRC, LENGTHS, 3, 2)
     assert plain[:, 0].tolist() == [5] * 4
     assert (score < answer_scores(model, SRC, LENGTHS, translate(model, SRC, LENGTHS, 3))).all()
-    both, _ = beam_search(model, SRC, LENGTHS, 3, 2, with_greedy=True)
-    assert both.tolist() == [[4, 6, EOS]] * 4
     wide, _ = beam_search(model, SRC, LENGTHS, 3, 3)
     assert wide.tolist() == [[6, EOS]] * 4                                 # 0.25: better than both
-
-
-@every_model
-@pytest.mark.parametrize("seed", range(5))
-def test_with_greedy_no_beam_is_worse_than_greedy(name, seed):
-    model = decided(name, seed)
-    greedy = answer_scores(model, SRC, LENGTHS, translate(model, SRC, LENGTHS, 8))
-    for width in (1, 2, 3, 5):
-        assert (beam_search(model, SRC, LENGTHS, 8, width, with_greedy=True)[1] >= greedy - 1e-6).all()
 
 
 @every_model

@@ -1,0 +1,73 @@
+"""Whatever is typed into the labs of lesson 9, they answer, or say in words what is needed: the page's functions, a small model."""
+import random
+
+import pytest
+import torch
+
+from helpers.pretrained.translator import load_translator
+from helpers.text import EOS
+from helpers.transformer import Transformer
+from helpers.widgets import AttentionExplorer, explore
+from tests.notebooks import ROOT, code_cells, read
+
+ODD = ["", " ", "\n", "\t\t", "\0", "\x1b[31m", "a" * 5000, "word " * 2000, "\U0001f642", "\U0001f469\u200d\U0001f467", "e\u0301",
+       "\u200b", "\ufeff", "\u202eabc", "\u05e9\u05dc\u05d5\u05dd", "\u0645\u0631\u062d\u0628\u0627", "\u4f60\u597d,\u4e16\u754c",
+       "\u0e44\u0e17\u0e22", "\u0130I", "ß", "\ufb01", "$x^2$", "$", "\\frac", "{x!r}", "%s", "<b>bold</b>", "&amp;", "<eos>",
+       "<pad>", "<unk> <bos>", "it’s", "''", "-", "▁", "_", "…", "..." * 50, "1e309", "\ud7ff", "\U0010ffff", "\r\n", "NUL\0middle",
+       "I", "WHERE IS IT", "i love you"]
+NEEDED = ("import torch", "def finished(", "def transformer(", "def source_of(", "def searched(", "def draw_search(",
+          "def reading(")
+
+
+def typed():
+    """200 texts: odd ones, and mixtures of them."""
+    rng = random.Random(0)
+    return ODD + ["".join(rng.choices([*ODD[8:], " "], k=rng.randint(1, 12))) for _ in range(200 - len(ODD))]
+
+
+@pytest.fixture(scope="module")
+def page():
+    """The namespace of the page, with a model that was not trained and soon writes <eos>."""
+    torch.manual_seed(0)
+    _, tokenizer = load_translator()
+    size = tokenizer.get_vocab_size()
+    small = Transformer(size, size, d_model=16, num_heads=8, d_ff=16, num_layers=3, shared=True).eval()
+    with torch.no_grad():
+        small.decoder.norm.bias.fill_(1.0)
+        small.output.weight[EOS] = 0.4
+    namespace = {"translator": small, "tokenizer": tokenizer, "pieces": [tokenizer.id_to_token(i) for i in range(size)],
+                 "explore": explore, "SENTENCES": []}
+    for cell in code_cells(read(ROOT / "notebooks" / "09_translation.ipynb")):
+        if any(needed in cell.source for needed in NEEDED):
+            exec(cell.source.split("\nSENTENCES")[0].split("\nexplore(")[0].split("\nlab = ")[0], namespace)
+    return namespace
+
+
+def fits(page, text):
+    """Whether the model can read a text; otherwise the message says what is needed."""
+    return 1 <= len(page["tokenizer"].encode(text).ids) <= 60
+
+
+def test_the_search_is_drawn_for_whatever_is_typed(page, recwarn):
+    lab = explore(page["draw_search"], sentence="I sing", width=(1, 6, 1, 2), penalty=(0.0, 1.5, 0.1, 0.6),
+                  step=page["last_step"])
+    answered = 0
+    for text in typed():
+        lab.move(sentence=text)
+        shown = lab.message.layout.display == "none"
+        assert shown == fits(page, text) and (shown or "type a sentence of 1 to 60" in lab.message.value), (text, lab.message.value)
+        answered += shown
+    assert 150 < answered < 200
+    assert not list(recwarn)
+
+
+def test_the_explorer_answers_whatever_is_typed(page):
+    explorer = AttentionExplorer.of_texts(page["reading"], text="I sing")
+    for text in typed():
+        explorer.texts = {"text": text}
+        if fits(page, text):
+            assert explorer.message == "", (text, explorer.message)
+            explorer.make_changes([{"kind": "off", "index": [0, 0]}])
+            assert explorer.answer_after and not explorer.error, text
+        else:
+            assert "type a sentence of 1 to 60" in explorer.message, text
