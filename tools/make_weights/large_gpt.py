@@ -6,15 +6,15 @@ import argparse
 import itertools
 import math
 import pathlib
-from time import process_time
 
 import torch
 
 from helpers.pretrained.weights import SHIPPED, save_weights
 from helpers.text import windows
-from helpers.training import next_token_loss, one_cycle, train
+from helpers.training import next_token_loss, one_cycle
 from helpers.transformer import GPT
 from tools.make_weights import gpt
+from tools.make_weights.resumed import train_resumed
 
 CONTEXT, BATCH, STEPS, RATE, SAVE_EVERY = 256, 8, 4_750, 1.5e-3, 250
 SIZES = {"d_model": 256, "num_heads": 8, "d_ff": 1024, "num_layers": 3, "dropout": 0.0}
@@ -33,24 +33,15 @@ def make(folder: pathlib.Path, work: pathlib.Path) -> None:
     torch.manual_seed(0)
     model = GPT(len(vocab), **SIZES)
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.95), fused=True)
-    done, seconds, cycle, checkpoint = 0, 0.0, one_cycle(STEPS, warm=0.05), work / "large_gpt.pt"
-    if checkpoint.exists():
-        kept = torch.load(checkpoint)
-        model.load_state_dict(kept["model"])
-        optimizer.load_state_dict(kept["optimizer"])
-        done, seconds = kept["step"], kept["seconds"]
-    batches, start = itertools.islice(windows(train_ids, CONTEXT, BATCH, STEPS), done, None), process_time()
-    while part := list(itertools.islice(batches, SAVE_EVERY)):
-        losses = train(model, part, low_precision_loss, RATE, lambda step, first=done: cycle(first + step), clip=1.0,
-                       optimizer=optimizer)
-        done, spent = done + len(part), seconds + process_time() - start
-        new = checkpoint.with_suffix(".new")
-        torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": done, "seconds": spent}, new)
-        new.replace(checkpoint)
+
+    def report(done, seconds, losses):
         measured = f", validation {gpt.bits(model, validation):.3f}" if done % (4 * SAVE_EVERY) == 0 else ""
-        print(f"{done} of {STEPS} steps, {spent:.0f} s, {sum(losses) / len(losses) / math.log(2):.3f} bits{measured}", flush=True)
+        print(f"{done} of {STEPS} steps, {seconds:.0f} s, {sum(losses) / len(losses) / math.log(2):.3f} bits{measured}", flush=True)
+
+    seconds = train_resumed(model, optimizer, lambda done: itertools.islice(windows(train_ids, CONTEXT, BATCH, STEPS), done, None),
+                            low_precision_loss, RATE, one_cycle(STEPS, warm=0.05), work / "large_gpt.pt", SAVE_EVERY, report)
     record = {"sizes": SIZES, "context": CONTEXT, "steps": STEPS, "batch": BATCH, "characters": STEPS * BATCH * CONTEXT,
-              "seconds": round(spent), "bits": round(gpt.bits(model, gpt.windows_of(test_ids, CONTEXT)), 3)}
+              "seconds": round(seconds), "bits": round(gpt.bits(model, gpt.windows_of(test_ids, CONTEXT)), 3)}
     print(record)
     save_weights(model, folder / "gpt.safetensors", record, torch.float16)
 

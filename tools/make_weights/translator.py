@@ -12,7 +12,6 @@ import itertools
 import pathlib
 import random
 import unicodedata
-from time import process_time
 
 import sacrebleu
 import torch
@@ -23,10 +22,11 @@ from helpers.generation import beam_search, translate
 from helpers.pretrained.translator import load_translator
 from helpers.pretrained.weights import SHIPPED, save_weights
 from helpers.text import SPECIAL, Vocab, batches, pad, split_words
-from helpers.training import one_cycle, sequence_loss, train
+from helpers.training import one_cycle, sequence_loss
 from helpers.transformer import Transformer
 from tests.benchmarks.phrases import by_phrases, phrase_table
 from tools.make_weights import decoding
+from tools.make_weights.resumed import train_resumed
 
 TEST, VALIDATION, VOCABULARY, BATCH, EPOCHS, RATE, MOST = 2000, 500, 6000, 128, 8, 1.5e-3, 60
 SIZES = {"d_model": 256, "num_heads": 8, "d_ff": 1024, "num_layers": 3, "dropout": 0.1, "shared": True}
@@ -121,26 +121,15 @@ def make(path, folder: pathlib.Path, work: pathlib.Path) -> None:
     torch.manual_seed(0)
     model = Transformer(tokenizer.get_vocab_size(), tokenizer.get_vocab_size(), **SIZES)
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), fused=True)
-    done, seconds, cycle = 0, 0.0, one_cycle(steps, warm=0.1)
-    checkpoint = work / "translator.pt"
-    if checkpoint.exists():
-        kept = torch.load(checkpoint)
-        model.load_state_dict(kept["model"])
-        optimizer.load_state_dict(kept["optimizer"])
-        done, seconds = kept["step"], kept["seconds"]
-    batches_left, start = endless(known, tokenizer, done, steps), process_time()
-    while done < steps:
-        part = list(itertools.islice(batches_left, SAVE_EVERY))
-        losses = train(model, part, low_precision_loss, RATE, lambda step, first=done: cycle(first + step), clip=1.0,
-                       optimizer=optimizer)
-        done, spent = done + len(part), seconds + process_time() - start
-        new = checkpoint.with_suffix(".new")
-        torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": done, "seconds": spent}, new)
-        new.replace(checkpoint)
+
+    def report(done, seconds, losses):
         measured = f", validation BLEU {score(model, tokenizer, validation)[0]:.1f}" if done % MEASURE_EVERY == 0 else ""
-        print(f"{done} of {steps} steps, {spent:.0f} s, loss {sum(losses) / len(losses):.3f}{measured}", flush=True)
+        print(f"{done} of {steps} steps, {seconds:.0f} s, loss {sum(losses) / len(losses):.3f}{measured}", flush=True)
+
+    seconds = train_resumed(model, optimizer, lambda done: endless(known, tokenizer, done, steps), low_precision_loss, RATE,
+                            one_cycle(steps, warm=0.1), work / "translator.pt", SAVE_EVERY, report)
     bleu, signature = score(model, tokenizer, test)
-    record = {"sizes": SIZES, "vocab_size": tokenizer.get_vocab_size(), "steps": steps, "seconds": round(spent),
+    record = {"sizes": SIZES, "vocab_size": tokenizer.get_vocab_size(), "steps": steps, "seconds": round(seconds),
               "pairs": len(known), "bleu": round(bleu, 1), "signature": signature,
               "data": "fra-eng of ManyThings and Tatoeba, CC BY 2.0"}
     print(record)
