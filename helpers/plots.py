@@ -11,6 +11,7 @@ import itertools
 import logging
 import math
 import re
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -34,6 +35,7 @@ from numpy.typing import ArrayLike
 from PIL import Image
 
 logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)      # a Chinese font may lack a bold face
+warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)    # of an explorer's still picture; browsers have fonts
 QUERY, KEY, VALUE = "#CC79A7", "#E69F00", "#0072B2"          # the same in every figure of the course
 LINE_STYLES = [                                              # colour, dashes, marker; none of the three above, nor green
     ("#000000", "-", "o"), ("#B2182B", "--", "s"), ("#7F7F7F", "-.", "D"), ("#000000", ":", "^"),

@@ -23,7 +23,7 @@ LONGEST = [
     "tests/lessons/test_reruns.py",
     "tests/lessons/test_date_lab.py",
     "tests/lessons/test_classification.py",
-    "tests/lessons/test_couplets.py",
+    "tests/lessons/test_couplet_labs.py",
     "tests/lessons/test_translation_labs.py",
     "tests/unit/test_documentation.py",
     "tests/unit/test_benchmark_table.py",

@@ -1,11 +1,13 @@
 """`Writing`: a text that appears in the page while it is written."""
 import html
+import re
 import time
 from collections.abc import Iterable
 
 from IPython.display import display
 
 LEAST_SECONDS = 0.05        # between two updates of the page
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")      # but for tabs and ends of lines
 STYLE = "white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; line-height: 1.35"
 
 
@@ -34,6 +36,6 @@ class Writing:
         return f"Writing({self.prompt!r}{self.title and f', {self.title!r}'})"
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        title, prompt, written = map(html.escape, (self.title, self.prompt, self.written))
+        title, prompt, written = (html.escape(CONTROL.sub("·", text)) for text in (self.title, self.prompt, self.written))
         text = f'<pre style="{STYLE}"><b>{prompt}</b>{written}</pre>'
         return {"text/html": f"<p>{title}</p>{text}" if title else text, "text/plain": repr(self)}

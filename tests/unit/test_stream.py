@@ -66,3 +66,10 @@ def test_the_page_shows_every_piece_and_only_the_text_differs(monkeypatch):
     assert [bundle["text/html"].split("</b>")[1] for bundle in shown] == \
         ["</pre>", "&lt;</pre>", "&lt;b</pre>", "&lt;b\n</pre>", "&lt;b\n</pre>"]
     assert {bundle["text/plain"] for bundle in shown} == {"Writing('if a', 'a title')"} and text.written == "<b\n"
+
+
+def test_control_characters_are_shown_as_a_sign():
+    """A page that is written and read again would lose a return or a vertical tab."""
+    text = Writing("a\r", "")
+    text.written = "b\x0b\tc\n"
+    assert "<b>a·</b>b·\tc\n<" in text._repr_mimebundle_()["text/html"]
