@@ -57,7 +57,10 @@ def blocks():
     d.text(40, top + 2 * size, "`q`")
     d.text(527, top - 16, "output")
     for i in range(5):
-        d.arrow((left + size * i, top), (left + size * i, top + 4 * size), colour=LINE, dashes="5 4", head=False)
+        for row in range(4):
+            if row != 1 or i not in (1, 2):                              # there the words stand
+                d.arrow((left + size * i, top + size * row), (left + size * i, top + size * (row + 1)),
+                        colour=LINE, dashes="5 4", head=False)
         d.arrow((left, top + size * i), (end, top + size * i), colour=LINE, dashes="5 4", head=False)
     d.cells(end - size + 2, top + 3 * size + 2, [[0.6]], width=size - 4)
     d.text(left + 1.5 * size, top + 1.5 * size, "scores `[T, T]`:\nnever there\nas a whole")
