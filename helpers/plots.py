@@ -30,7 +30,7 @@ from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Rectangle
 from matplotlib.text import Text
-from matplotlib.ticker import LogLocator, ScalarFormatter
+from matplotlib.ticker import LogLocator
 from numpy.typing import ArrayLike
 from PIL import Image
 
@@ -550,7 +550,7 @@ def draw_lines(ax: Axes, series: Mapping[str, tuple], xlabel: str, ylabel: str, 
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     if "x" in log:
         ax.set_xscale("log", base=2)
-        ax.xaxis.set_major_formatter(ScalarFormatter())
+        ax.xaxis.set_major_formatter("{x:g}")
     if "y" in log:
         ax.set_yscale("log")
         ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

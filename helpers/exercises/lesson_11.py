@@ -53,6 +53,7 @@ EXERCISES = {
     "bits_per_character": Exercise(
         slow_bits_per_character,
         [(torch.tensor([[[0.0, 0.0], [1.0, 0.0]]]), torch.tensor([[0, 1]])),
+         (torch.tensor([[[120.0, 0.0, 0.0], [0.0, 0.0, 0.0]]]), torch.tensor([[0, 1]])),
          (numbers(1, 4, 5, seed=1), torch.tensor([[2, 0, 3, 1]])),
          (3 * numbers(2, 6, 8, seed=2), torch.tensor([[2, 7, 3, 1, 0, 5], [4, 4, 6, 0, 2, 1]]))],
         {
@@ -62,6 +63,10 @@ EXERCISES = {
                 lambda logits, ids: -of_targets(logits, ids).mean() * math.log(2),
             "each position predicts the token that follows it; you compare it with the token that it reads":
                 lambda logits, ids: -logits.log_softmax(-1).gather(-1, ids.unsqueeze(-1)).mean() / math.log(2),
+            "you shift the wrong way; the logits at a position predict the id after it, so compare logits[:, :-1] with ids[:, 1:]":
+                lambda logits, ids: -logits.log_softmax(-1)[:, 1:].gather(-1, ids[:, :-1].unsqueeze(-1)).mean() / math.log(2),
+            "softmax gives 0 where a logit is far below the largest, and log2 of 0 is infinite; take log_softmax":
+                lambda logits, ids: -logits.softmax(-1)[:, :-1].gather(-1, ids[:, 1:].unsqueeze(-1)).log2().mean(),
             "this is the sum over the positions; take the mean":
                 lambda logits, ids: -of_targets(logits, ids).sum() / math.log(2),
             "this is the perplexity; its logarithm to base 2 is needed":

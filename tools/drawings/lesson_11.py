@@ -48,9 +48,11 @@ def gpt():
     d.text(24, 250, "masked\nself-attention", anchor="start", size=15)
     d.text(24, 361, "feed-forward", anchor="start", size=15)
 
+    d.text(24, 396, "norms and residual\nconnections left out", anchor="start", size=15, colour=SOFT)
+
     d.box(LEFT, 442, width, 36, "`output`", "parameter")
     d.text(24, 460, "logits", anchor="start")
-    d.text(24, 488, "`[B, T, vocab_size]`", anchor="start", size=15)
+    d.text(24, 500, "`[B, T, vocab_size]`", anchor="start", size=15)
     for x, chances in zip(middle, CHANCES):
         d.arrow((x, 478), (x, 522))
         d.cells(x - 14, 524, [[chance] for chance in chances], "weight", 28, 18)
