@@ -11,7 +11,7 @@ WHOLE = COLUMNS[-1] + SIDE - LEFT
 
 def pretraining():
     d = Drawing(640, "From two sentences to the two losses of pretraining", (
-        "A class token, the sentence she turned the key, a separator, the sentence it opened, a separator. Three tokens are chosen. "
+        "The class token, the sentence she turned the key, a separator, the sentence it opened, a separator. Three are chosen. "
         "BERT reads the mask token in place of the first, a random token in place of the second, and the third as it is. "
         "The masked language modelling head gives logits over the vocabulary at the three chosen positions; they are compared with "
         "the tokens that were there, and the mean over chosen tokens is the first loss. The pooler and the next sentence head give "

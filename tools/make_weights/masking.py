@@ -34,7 +34,7 @@ COLUMNS = ["shown", "seed", "loss", "loss_mask", "loss_random", "loss_same", "ns
 
 
 def shown(batch, mask, random, generator):
-    """The batch, its chosen tokens shown anew: a share `mask` as [MASK], a share `random` as another token, the rest as they are."""
+    """The batch, its chosen tokens shown anew: a share `mask` as [MASK], a share `random` as another token, the rest as is."""
     ids, lengths, segments, positions, labels, is_next = batch
     fill = torch.rand(labels.shape, generator=generator)
     other = torch.randint(len(BERT_SPECIAL), VOCAB, labels.shape, generator=generator)
