@@ -1,7 +1,8 @@
 """How fast and how well a BERT is pretrained: against a well-known book, on WikiText-2, and with its tokens shown in other ways.
 
 The book is Zhang et al., Dive into Deep Learning, section 15.10: 2 layers, 128 wide, 2 heads, texts of 64, 512 of them in a batch.
-WikiText-2 is read where it is there; `load_wikitext` says where it comes from. A few minutes: `make bench`.
+WikiText-2 is read where it is there; `load_wikitext` says where it comes from. Twenty minutes, most of them for the
+last table: `make bench`.
 """
 import csv
 import itertools
