@@ -1,4 +1,4 @@
-"""Exercises of lesson 14: what the model reads for chosen tokens, and the loss over masked ones alone."""
+"""Exercises of lesson 14: what the model reads for chosen tokens, the loss over these alone, shared tokens by rarity."""
 import math
 
 import torch
@@ -17,11 +17,11 @@ def slow_shown_instead(ids, chosen, fill, other, mask_id):
     return torch.tensor(rows)
 
 
-def slow_hidden_loss(scores, words):
+def slow_hidden_loss(logits, labels):
     total, count = 0.0, 0
-    for row, answers in zip(scores.tolist(), words.tolist()):
+    for row, answers in zip(logits.tolist(), labels.tolist()):
         for values, answer in zip(row, answers):
-            if answer != 0:                                   # 0 fills up, and is no word
+            if answer != 0:                                   # 0 is padding, and no token
                 all_together = sum(math.exp(value) for value in values)
                 total -= math.log(math.exp(values[answer]) / all_together)
                 count += 1
@@ -33,13 +33,29 @@ def filled(ids, masked, replaced, other, mask_id):
     return torch.where(masked, mask_id, torch.where(replaced, other, ids))
 
 
-def each(scores, words):
+def each(logits, labels):
     """The loss at every position, [B, P], those that are filled up too."""
-    return -scores.log_softmax(-1).gather(-1, words.unsqueeze(-1)).squeeze(-1)
+    return -logits.log_softmax(-1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
 
 
-def mean_of_logs(logs, words):
-    return -logs.gather(-1, words.unsqueeze(-1)).squeeze(-1)[words != 0].mean()
+def mean_of_logs(logs, labels):
+    return -logs.gather(-1, labels.unsqueeze(-1)).squeeze(-1)[labels != 0].mean()
+
+
+def slow_rarity_score(first, second, counts, total):
+    score = 0.0
+    for i in set(first.tolist()):
+        if i in second.tolist():
+            score += math.log((total + 1) / (counts[i].item() + 1))
+    return torch.tensor(score)
+
+
+def in_both(first, second):
+    return first[torch.isin(first, second)].unique()
+
+
+def rarities(ids, counts, total):
+    return ((total + 1) / (counts[ids] + 1)).log()
 
 
 EXERCISES = {
@@ -78,24 +94,47 @@ EXERCISES = {
          (numbers(2, 3, 6, seed=15), torch.tensor([[3, 1, 5], [2, 0, 0]]))],
         {
             "the filled up positions take part, with 0 as their label":
-                lambda scores, words: each(scores, words).mean(),
+                lambda logits, labels: each(logits, labels).mean(),
             "the filled up positions add nothing, but are counted; divide by the number of masked tokens":
-                lambda scores, words: (each(scores, words) * (words != 0)).mean(),
+                lambda logits, labels: (each(logits, labels) * (labels != 0)).mean(),
             "this is the sum over the masked tokens; take the mean":
-                lambda scores, words: (each(scores, words) * (words != 0)).sum(),
+                lambda logits, labels: (each(logits, labels) * (labels != 0)).sum(),
             "this is the mean of the rows' means; each masked token counts alike, however many its row has":
-                lambda scores, words: (
-                    ((each(scores, words) * (words != 0)).sum(1) / (words != 0).sum(1)).mean()),
+                lambda logits, labels: (
+                    ((each(logits, labels) * (labels != 0)).sum(1) / (labels != 0).sum(1)).mean()),
             "the result is negative; the loss is minus the logarithm":
-                lambda scores, words: -each(scores, words)[words != 0].mean(),
+                lambda logits, labels: -each(logits, labels)[labels != 0].mean(),
             "these are the logits of the right tokens; log_softmax makes logarithms of probabilities of them":
-                lambda scores, words: mean_of_logs(scores, words),
+                lambda logits, labels: mean_of_logs(logits, labels),
             "the softmax of a small logit is 0, and its logarithm -inf; log_softmax takes both in one step":
-                lambda scores, words: mean_of_logs(scores.softmax(-1).log(), words),
+                lambda logits, labels: mean_of_logs(logits.softmax(-1).log(), labels),
             "the exponential of a large logit overflows; log_softmax subtracts the largest first":
-                lambda scores, words: (
-                    mean_of_logs((scores.exp() / scores.exp().sum(-1, keepdim=True)).log(), words)),
+                lambda logits, labels: (
+                    mean_of_logs((logits.exp() / logits.exp().sum(-1, keepdim=True)).log(), labels)),
             "the logarithm of the sum of exponentials overflows for a large logit; torch.logsumexp does not":
-                lambda scores, words: mean_of_logs(scores - scores.exp().sum(-1, keepdim=True).log(), words),
+                lambda logits, labels: mean_of_logs(logits - logits.exp().sum(-1, keepdim=True).log(), labels),
+        }),    "rarity_score": Exercise(
+        slow_rarity_score,
+        [(torch.tensor([1, 2]), torch.tensor([2, 1]), torch.tensor([7, 7, 3, 1]), 7),
+         (torch.tensor([1, 3]), torch.tensor([2, 3]), torch.tensor([7, 7, 3, 1]), 7),
+         (torch.tensor([1, 2]), torch.tensor([3, 3, 4]), torch.tensor([4, 3, 2, 1, 5]), 5),
+         (torch.tensor([4, 2, 2, 5]), torch.tensor([2, 4, 4, 3, 2]), torch.tensor([0, 9, 4, 2, 1, 0]), 9)],
+        {
+            "a token that stands in a sentence twice counts twice; each shared token counts once":
+                lambda first, second, counts, total: rarities(first[torch.isin(first, second)], counts, total).sum(),
+            "the tokens of both sentences count, shared or not; only the shared ones need to":
+                lambda first, second, counts, total: rarities(torch.cat([first, second]).unique(), counts, total).sum(),
+            "this is the number of shared tokens; each needs to be weighted by its rarity":
+                lambda first, second, counts, total: torch.tensor(float(len(in_both(first, second)))),
+            "the result is negative; rare tokens have few counts, which are divided by":
+                lambda first, second, counts, total: -rarities(in_both(first, second), counts, total).sum(),
+            "the logarithm is missing; take it of each ratio":
+                lambda first, second, counts, total: rarities(in_both(first, second), counts, total).exp().sum(),
+            "the logarithm is taken of the sum; take it of each ratio, and then the sum":
+                lambda first, second, counts, total: rarities(in_both(first, second), counts, total).exp().sum().log(),
+            "one is added neither to the total nor to the counts; add it to both":
+                lambda first, second, counts, total: (total / counts[in_both(first, second)]).log().sum(),
+            "this is the mean over the shared tokens; take the sum":
+                lambda first, second, counts, total: rarities(in_both(first, second), counts, total).mean(),
         }),
 }

@@ -157,22 +157,3 @@ def unigram_loss(pairs: SentencePairs, batches: Iterable, vocab_size: int) -> fl
     frequency = torch.tensor([counts[i] + 1.0 for i in range(vocab_size)])
     labels = torch.cat([batch[4][batch[4] != PAD] for batch in batches])
     return -(frequency / frequency.sum()).log()[labels].mean().item()
-
-
-def fill_masks(model: nn.Module, tokenizer, text: str, most: int = 5) -> list[list[tuple]]:
-    """The best guesses for each `[MASK]` of a text: lists of (piece, probability), best first.
-
-    Raises ValueError for a text without a `[MASK]`, and for one that is too long for the model.
-    """
-    found, (longest, _) = tokenizer.encode(text), model.bert.embed.positions.table.shape
-    masks = [position for position, token in enumerate(found.tokens) if token == "[MASK]"]
-    if not masks or len(found) > longest:
-        raise ValueError(f"{len(found)} pieces, {len(masks)} of them [MASK]: at least one [MASK] "
-                         f"is needed, and no more than {longest} pieces")
-    inputs = [found.ids], [len(found)], [found.type_ids], [masks]
-    device = next(model.parameters()).device
-    with torch.no_grad():
-        logits, _ = model(*(torch.tensor(x, device=device) for x in inputs))     # [1, P, V]
-    best = logits[0].softmax(-1).topk(most)
-    return [[(tokenizer.id_to_token(i), share) for i, share in zip(*row)]
-            for row in zip(best.indices.tolist(), best.values.tolist())]

@@ -1,8 +1,10 @@
-"""How fast and how well a BERT is pretrained: against the setting of a well-known book, and on WikiText-2.
+"""How fast and how well a BERT is pretrained: against a well-known book, on WikiText-2, and with its tokens shown in other ways.
 
 The book is Zhang et al., Dive into Deep Learning, section 15.10: 2 layers, 128 wide, 2 heads, texts of 64, 512 of them in a batch.
-WikiText-2 is read where it is there; `load_wikitext` says where it comes from. A few minutes: `make bench`.
+WikiText-2 is read where it is there; `load_wikitext` says where it comes from. Twenty minutes, most of them for the
+last table: `make bench`.
 """
+import csv
 import itertools
 import json
 import random
@@ -21,6 +23,7 @@ from helpers.pretraining.objectives import pretraining_batches, pretraining_loss
 from helpers.pretraining.run import pretrain
 from helpers.text import PAD, train_wordpiece
 from helpers.training import train
+from tools.make_weights import masking
 
 WIDTH, HEADS, LAYERS, LENGTH, BATCH, HIDDEN = 128, 2, 2, 64, 512, 10
 OURS = 64                                                               # pairs in a batch of ours
@@ -91,3 +94,20 @@ def test_wikitext(tmp_path, read_or_skip, figure):
     figure("the same: % of next sentences told right", [100 * accuracy],
            {"a coin": [50.0], "printed in Dive into Deep Learning": "a loss of 0.760, where chance is 0.693"})
     assert unigram - loss > 0.5 and accuracy > 0.5
+
+
+def test_ways_to_show_chosen_tokens(figure, tmp_path, one_thread):
+    """Lesson 14's table: what a model pays at visible tokens depends on how chosen ones were shown; at [MASK] it hardly does."""
+    masking.write(tmp_path / "masking.csv")
+    with (tmp_path / "masking.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+
+    def of(way, column):
+        return [float(row[column]) for row in rows if row["shown"] == way]
+
+    ways = {"[MASK] alone": "100 0 0", "80 / 0 / 20": "80 0 20", "random alone": "0 100 0"}
+    for column, where in (("loss_mask", "at [MASK]"), ("loss_random", "at a random token"), ("loss_same", "at the token itself")):
+        figure(f"documentation, 1,500 steps of 32 pairs, 80 / 10 / 10: nats {where}", of(masking.BERTS, column),
+               {name: of(way, column) for name, way in ways.items()}, how="1 thread, 3 seeds")
+    assert min(of("100 0 0", "loss_same")) > 6 > max(of(masking.BERTS, "loss_same"))
+    assert min(of("80 0 20", "loss_random")) > 12 > max(of(masking.BERTS, "loss_random"))

@@ -15,7 +15,6 @@ from helpers.bert import Bert, BertForPretraining
 from helpers.pretraining.objectives import (
     SentencePairs,
     evaluate,
-    fill_masks,
     join,
     mask_tokens,
     pretraining_batches,
@@ -265,20 +264,3 @@ def test_even_chance_is_what_it_should_be():
     pairs = SentencePairs([[[0, 1], [2, 3]], [[0, 1], [2, 3]]])
     labels, _ = pad([[1, 2, 3], [1]])
     assert unigram_loss(pairs, [(0, 0, 0, 0, labels), (0, 0, 0, 0, labels[1:])], 4) == pytest.approx(math.log(4), rel=1e-6)
-
-
-def test_each_gap_gets_its_best_guesses(model, tokenizer):
-    first, second = fill_masks(model, tokenizer, "w1 [MASK] w2 w3 [MASK]", most=3)
-    ids = torch.tensor([tokenizer.encode("w1 [MASK] w2 w3 [MASK]").ids])
-    with torch.no_grad():
-        logits, _ = model(ids, torch.tensor([7]), torch.zeros_like(ids), torch.tensor([[2, 5]]))
-    for guesses, expected in zip((first, second), logits[0].softmax(-1)):
-        assert [tokenizer.token_to_id(piece) for piece, _ in guesses] == expected.topk(3).indices.tolist()
-        assert_close(torch.tensor([share for _, share in guesses]), expected.topk(3).values)
-    assert first != second
-
-
-@pytest.mark.parametrize("text", ["", "w1 w2", " ".join(["[MASK]"] * 600)])
-def test_a_text_without_a_gap_or_too_long_is_refused(model, tokenizer, text):
-    with pytest.raises(ValueError, match="at least one"):
-        fill_masks(model, tokenizer, text)
