@@ -17,6 +17,7 @@ from tools.drawings import (
     lesson_11,
     lesson_12,
     lesson_13,
+    lesson_15,
     lesson_16,
     lesson_17,
 )
@@ -42,6 +43,7 @@ DRAWINGS = {
     "12_prompt_and_rule": lesson_12.prompt_and_rule,
     "13_bert": lesson_13.bert,
     "13_input": lesson_13.bert_input,
+    "15_heads": lesson_15.heads,
     "16_ablation": lesson_16.ablation,
     "16_origin": lesson_16.origin,
     "17_blocks": lesson_17.blocks,
