@@ -1,6 +1,6 @@
-"""Measures what pretraining is worth for the four tasks of lesson 15, in about forty minutes of one core.
+"""Measures what pretraining is worth for the four tasks of lesson 15, in about an hour of one core.
 
-Compared are the BERT that ships, the same from scratch, the published one of lesson 16, both published ones frozen, and counting.
+Compared are the BERT that ships, the same from scratch, the published one of lesson 16, both with frozen features, and counting.
 Three seeds choose the examples, what is random in the model, and the order. Rates are chosen on validation rows, with 1,000
 examples and seed 0, from TRIALS; scores are of test rows that choose nothing. Rows that are there already are not measured again.
 """

@@ -21,10 +21,10 @@ ADJECTIVES = 5                                               # as many of OPPOSI
 
 
 def changed_pairs(pairs):
-    """Pairs made from (premise, hypothesis, label), by question: a list of pairs, and the answer that logic gives to each."""
-    both_ways = [pair.split() for pair in OPPOSITES.split(", ")]
+    """Pairs made from (premise, hypothesis, label), by question: a list of pairs, and the answer to each by logic."""
+    couples = [pair.split() for pair in OPPOSITES.split(", ")]
     adjectives, verbs = ({a: b for pair in some for a, b in (pair, pair[::-1])}
-                         for some in (both_ways[:ADJECTIVES], both_ways[ADJECTIVES:]))
+                         for some in (couples[:ADJECTIVES], couples[ADJECTIVES:]))
 
     def swap(text, opposites):
         return " ".join(opposites.get(word, word) for word in text.split())
@@ -62,8 +62,9 @@ def make(folder: pathlib.Path) -> None:
         for seed in range(3):
             rate, passes = measuring.choose("two texts", start)
             known = finetuning.text_examples(tokenizer, measuring.some("two texts", 1000, seed))
+            bert = measuring.bodies[start][1]()
             torch.manual_seed(seed)
-            judge, steps = BertClassifier(measuring.bodies[start][1](), 3), passes * len(known) // 16
+            judge, steps = BertClassifier(bert, 3), passes * len(known) // 16
             train(judge, finetuning.finetuning_batches(known, 16, steps, seed), finetuning.class_loss, rate,
                   one_cycle(steps, warm=0.1), clip=1.0)
             for row in rows_of(judge, tokenizer, start, seed, load_entailment(n_train=0, n_test=400)[1]):
