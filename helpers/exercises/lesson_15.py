@@ -1,7 +1,15 @@
-"""Exercise of lesson 15: how much of a span was found."""
+"""Exercises of lesson 15: the tags of words from those of pieces, and how much of a span was found."""
 import torch
 
-from helpers.exercises.exercise import Exercise
+from helpers.exercises.exercise import Exercise, numbers
+
+
+def slow_tags_of_words(logits, words):
+    tags = []
+    for i, word in enumerate(words.tolist()):
+        if word >= 0 and (i == 0 or words[i - 1] != word):   # the first piece of a word
+            tags.append(logits[i].argmax())
+    return torch.stack(tags)
 
 
 def slow_overlap_f1(answers, truth):
@@ -35,7 +43,36 @@ def harmonic(precision, recall):
     return 2 * precision * recall / (precision + recall)
 
 
+def of_words(logits, words, choose):
+    """choose(logits of a word's pieces): the logits that decide its tag; then the tags of all words."""
+    return torch.stack([choose(logits[words == word]).argmax() for word in words[words >= 0].unique()])
+
+
+def first_of_all(words):
+    """True where a run of equal numbers begins, those of -1, too."""
+    return torch.cat([torch.tensor([True]), words[1:] != words[:-1]])
+
+
 EXERCISES = {
+    "tags_of_words": Exercise(
+        slow_tags_of_words,
+        [(torch.tensor([[0.0, 0, 0], [1, 3, 0], [6, 0, 0], [0, 0, 4], [0, 0, 2], [0, 1, 0]]),
+          torch.tensor([-1, 0, 0, 0, 1, -1])),
+         (torch.tensor([[0.0, 9], [0, 1], [5, 0], [3, 1], [2, 0], [0, 2], [8, 0], [0, 7]]),
+          torch.tensor([-1, 0, 0, 0, 1, 2, 2, -1])),
+         (numbers(12, 4, seed=3), torch.tensor([-1, 0, 0, 1, 2, 2, 2, 3, 4, 4, 5, -1]))],
+        {
+            "these are the tags of all pieces of words; a word has one tag, that of its first piece":
+                lambda logits, words: logits[words >= 0].argmax(1),
+            "[CLS] and [SEP] belong to no word: their number is -1":
+                lambda logits, words: logits[first_of_all(words)].argmax(1),
+            "this is the tag of the last piece of each word; the first one counts":
+                lambda logits, words: of_words(logits, words, lambda some: some[-1]),
+            "this is the tag of the mean over a word's pieces; the first one alone counts":
+                lambda logits, words: of_words(logits, words, lambda some: some.mean(0)),
+            "these are the largest logits; the tag is the place of the largest":
+                lambda logits, words: logits[(words >= 0) & first_of_all(words)].amax(1),
+        }),
     "overlap_f1": Exercise(
         slow_overlap_f1,
         [(torch.tensor([[4, 8]]), torch.tensor([[5, 5]])),

@@ -32,6 +32,7 @@ def test_dev_accuracy(read_or_skip, figure, one_thread):
         return 100 * accuracy(predict(model, dev), dev)
 
     pretrained, scratch = score(lambda: load_bert(SHIPPED / "bert").bert), score(untrained)
-    how = f"1 thread, {(time.perf_counter() - started) / 2:.0f} s each"
+    counts = ", ".join(f"{[row[-1] for row in rows[1]].count(i):,} {label}" for i, label in enumerate(LABELS))
+    how = f"1 thread, {(time.perf_counter() - started) / 2:.0f} s each; dev: {counts}"
     figure(f"{len(known):,} pairs, six passes: % of dev right", [pretrained], {"the same from scratch": [scratch]}, how=how)
     assert pretrained > 55 and scratch > 40

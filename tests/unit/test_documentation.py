@@ -20,7 +20,7 @@ from helpers.data.documentation import (
     texts,
 )
 from helpers.text import split_words
-from tools.make_weights.fine_tuning import naive_bayes
+from tools.make_weights.counting import naive_bayes
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from helpers.data.entailment import LABELS, load_entailment, spell
 from helpers.text import split_words
 from tools.make_data.entailment import DEEDS, HELD_OUT, THINGS, sets
-from tools.make_weights.fine_tuning import naive_bayes, unshared
+from tools.make_weights.counting import naive_bayes, unshared
 
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
 WHOLES = {"program": "server client browser editor compiler parser debugger", "person": "user author reader owner caller"}

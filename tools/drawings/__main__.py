@@ -18,6 +18,7 @@ from tools.drawings import (
     lesson_12,
     lesson_13,
     lesson_14,
+    lesson_15,
     lesson_16,
     lesson_17,
 )
@@ -44,6 +45,7 @@ DRAWINGS = {
     "13_bert": lesson_13.bert,
     "13_input": lesson_13.bert_input,
     "14_pretraining": lesson_14.pretraining,
+    "15_heads": lesson_15.heads,
     "16_ablation": lesson_16.ablation,
     "16_origin": lesson_16.origin,
     "17_blocks": lesson_17.blocks,

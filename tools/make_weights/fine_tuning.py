@@ -1,138 +1,191 @@
-"""Measures what pretraining is worth for the four tasks of lesson 15, in about six minutes of one core.
+"""Measures what pretraining is worth for the four tasks of lesson 15, in about an hour of one core.
 
-From the weights that ship, from scratch, and by counting alone (see RULES), with 100 and 1,000 examples and
-three seeds, which choose the examples, what is random in the model, and the order.
+Compared are the BERT that ships, the same from scratch, the published one of lesson 16, both with frozen features, and counting.
+Three seeds choose the examples, what is random in the model, and the order. Rates are chosen on validation rows, with 1,000
+examples and seed 0, from TRIALS; scores are of test rows that choose nothing. Rows that are there already are not measured again.
 """
 import argparse
 import csv
 import itertools
 import json
-import math
 import pathlib
 import random
-from collections import Counter, defaultdict
+import time
 
 import torch
+from torch import nn
 
 from helpers import finetuning
 from helpers.bert import Bert, BertClassifier, BertTagger
-from helpers.data.documentation import load_documentation
 from helpers.data.entailment import load_entailment
+from helpers.data.messages import EXCEPTIONS, load_messages
 from helpers.data.questions import load_questions
 from helpers.data.tagging import load_tagging
+from helpers.pretrained.download import fetch_bert
 from helpers.pretrained.format import SIZES, load_bert, load_tokenizer
 from helpers.pretrained.weights import SHIPPED
-from helpers.text import split_words
 from helpers.training import one_cycle, train
+from tools.make_weights.counting import RULES
 
-BERT = SHIPPED / "bert"
-STEPS = {100: 100, 1000: 300}                                           # examples: steps, of sixteen examples each
-RATES = {"pretrained": 7e-4, "from scratch": 1e-3}                       # from trials with 5e-4, 1e-3 and 3e-3
+COLUMNS = ["task", "start", "examples", "seed", "rate", "passes", "validation", "score", "seconds"]
+EXAMPLES = [50, 100, 250, 500, 1000]
+TRIALS = {                                                   # (learning rate, passes over the examples), of 16 at a time
+    "pretrained": [(3e-4, 5), (7e-4, 5), (1.5e-3, 5)],
+    "from scratch": [(5e-4, 20), (1e-3, 20)],
+    "frozen": [(1e-3, 20), (3e-3, 20), (1e-2, 20)],
+    "published, frozen": [(1e-3, 20), (3e-3, 20), (1e-2, 20)],
+    "published": [(3e-4, 1)],                                # an epoch, of 1,000 examples only: it takes half a second a step
+}
+QUICK = ["counting", "frozen", "published, frozen", "pretrained"]
 TASKS = {
-    "one text": (lambda bert: BertClassifier(bert, 5), finetuning.class_loss, finetuning.accuracy, finetuning.text_examples),
-    "two texts": (lambda bert: BertClassifier(bert, 3), finetuning.class_loss, finetuning.accuracy, finetuning.text_examples),
-    "each word": (lambda bert: BertTagger(bert, 2), finetuning.tag_loss, finetuning.tag_f1, finetuning.tag_examples),
-    "a span": (lambda bert: BertTagger(bert, 2), finetuning.span_loss, finetuning.exact_match, finetuning.span_examples),
+    "one text": (BertClassifier, len(EXCEPTIONS), finetuning.class_loss, finetuning.accuracy, finetuning.text_examples),
+    "two texts": (BertClassifier, 3, finetuning.class_loss, finetuning.accuracy, finetuning.text_examples),
+    "each word": (BertTagger, 2, finetuning.tag_loss, finetuning.tag_f1, finetuning.tag_examples),
+    "a span": (BertTagger, 2, finetuning.span_loss, finetuning.exact_match, finetuning.span_examples),
 }
 
 
 def load_rows():
-    """By task, 2,000 rows to train on and 400 to test on."""
-    sentences = load_documentation(480)
-    return {"one text": (sentences[400:], sentences[:400]), "two texts": load_entailment(n_train=2000, n_test=400),
-            "each word": load_tagging(n_train=2000, n_test=400), "a span": load_questions(n_train=2000, n_test=400)}
+    """By task: rows to train on, 400 to choose rates on and 400 to test on, 250 of each of spans."""
+    messages, choosing, testing, _ = load_messages()
+    pairs, other_pairs = load_entailment(n_train=2000, n_test=900)
+    tagged, others_tagged = load_tagging(n_train=2000, n_test=800)
+    asked, others_asked = load_questions(n_train=2000, n_test=500)
+    return {"one text": (messages, choosing[:400], testing[:400]), "two texts": (pairs, other_pairs[500:], other_pairs[:400]),
+            "each word": (tagged, others_tagged[400:], others_tagged[:400]),
+            "a span": (asked, others_asked[250:], others_asked[:250])}
 
 
 def untrained():
     """A BERT of the size that ships, with random weights."""
-    config = json.loads((BERT / "config.json").read_text())
+    config = json.loads((SHIPPED / "bert" / "config.json").read_text())
     return Bert(**{ours: config[theirs] for theirs, ours in SIZES.items()}, dropout=config["hidden_dropout_prob"])
 
 
-def by_model(task, train_rows, test_rows, start, seed):
-    """The score on test_rows of a model that was trained on train_rows."""
-    tokenizer = load_tokenizer(BERT)
-    tokenizer.enable_truncation(96)
-    head, loss, measure, encode = TASKS[task]
-    train_rows, test_rows = encode(tokenizer, train_rows), encode(tokenizer, test_rows)
-    torch.manual_seed(seed)
-    model, steps = head(load_bert(BERT).bert if start == "pretrained" else untrained()), STEPS[len(train_rows)]
-    train(model, finetuning.finetuning_batches(train_rows, 16, steps, seed), loss, RATES[start], one_cycle(steps, warm=0.1),
-          clip=1.0)
-    return measure(finetuning.predict(model, test_rows), test_rows)
+class Frozen(nn.Module):
+    """A BERT that does not learn: the vectors of each input are computed once and kept. Its `pool` is the mean over the tokens."""
+
+    def __init__(self, bert):
+        super().__init__()
+        self.bert, self.kept = [bert.requires_grad_(False).eval()], {}       # in a list: `train` leaves it in eval mode
+
+    @property
+    def embed(self):
+        return self.bert[0].embed
+
+    def forward(self, ids, lengths, segments):
+        rows = [tuple(row[:n].tolist()) for row, n in zip(ids, lengths)]
+        fresh = [i for i, row in enumerate(rows) if row not in self.kept]
+        if fresh:
+            with torch.no_grad():
+                found = self.bert[0](ids[fresh], lengths[fresh], segments[fresh])
+            self.kept |= {rows[i]: x[:len(rows[i])].clone() for i, x in zip(fresh, found)}
+        return nn.utils.rnn.pad_sequence([self.kept[row] for row in rows], batch_first=True)     # [B, T, d_model]
+
+    def pool(self, x):
+        return x.sum(1) / (x != 0).any(2).sum(1, keepdim=True)
 
 
-def by_words(train_rows, test_rows):
-    """Accuracy of naive Bayes on the words of a text."""
-    return naive_bayes(*([(split_words(text), label) for text, label in rows] for rows in (train_rows, test_rows)))
+def bodies():
+    """By start: the folder of its tokenizer, and a function that returns the BERT under the head."""
+    ours, published = SHIPPED / "bert", fetch_bert("all-MiniLM-L6-v2")
+    frozen = {folder: Frozen(load_bert(folder).bert) for folder in (ours, published)}
+    return {"pretrained": (ours, lambda: load_bert(ours).bert), "from scratch": (ours, untrained),
+            "frozen": (ours, lambda: frozen[ours]), "published, frozen": (published, lambda: frozen[published]),
+            "published": (published, lambda: load_bert(published).bert)}
 
 
-def by_numbers(train_rows, test_rows):
-    """Accuracy of the most frequent class among pairs with the same numbers of words that are in one text alone."""
-    return naive_bayes(*([([unshared(one, other)], label) for one, other, label in rows] for rows in (train_rows, test_rows)))
+class Measuring:
+    """Runs and their rows; file: a csv with those that are there already, which grows."""
+
+    def __init__(self, file):
+        self.file, self.rows, self.bodies, self.tasks = file, [], bodies(), load_rows()
+        if file.exists():
+            with file.open(newline="", encoding="utf-8") as there:
+                self.rows = list(csv.DictReader(there))
+        else:
+            file.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
+
+    def run(self, task, start, examples, seed, rate, passes):
+        """The row of one training."""
+        key = dict(zip(COLUMNS, map(str, (task, start, examples, seed, rate, passes))))
+        for row in self.rows:
+            if key.items() <= row.items():
+                return row
+        began = time.process_time()
+        scores = self.trained(task, start, examples, seed, rate, passes)
+        return self.keep(key | dict(zip(COLUMNS[6:], scores, strict=False)) | {"seconds": f"{time.process_time() - began:.1f}"})
+
+    def keep(self, row):
+        self.rows.append(row)
+        with self.file.open("a", newline="", encoding="utf-8") as file:
+            csv.DictWriter(file, COLUMNS, lineterminator="\n").writerow(row)
+        print(*row.values(), flush=True)
+        return row
+
+    def trained(self, task, start, examples, seed, rate, passes):
+        """(validation, test): scores of a model that was trained on some of the rows."""
+        head, outputs, loss, measure, encode = TASKS[task]
+        folder, body = self.bodies[start]
+        tokenizer = load_tokenizer(folder)
+        tokenizer.enable_truncation(96)
+        known, *others = (encode(tokenizer, rows) for rows in (self.some(task, examples, seed), *self.tasks[task][1:]))
+        torch.manual_seed(seed)
+        model, steps = head(body(), outputs), max(60 if passes == 1 else 100, passes * examples // 16)
+        train(model, finetuning.finetuning_batches(known, 16, steps, seed), loss, rate, one_cycle(steps, warm=0.1), clip=1.0)
+        return [f"{measure(finetuning.predict(model, rows), rows):.4f}" for rows in others]
+
+    def some(self, task, examples, seed):
+        """The training rows of a seed."""
+        return random.Random(seed).sample(self.tasks[task][0], examples)
+
+    def choose(self, task, start):
+        """(rate, passes): the best of TRIALS on the validation rows, with 1,000 examples and seed 0."""
+        rows = [self.run(task, start, 1000, 0, *trial) for trial in TRIALS[start]]
+        best = max(range(len(rows)), key=lambda i: float(rows[i]["validation"]))
+        return TRIALS[start][best]
+
+    def curves(self, seeds, starts, sizes):
+        """All runs of some seeds, ways to start and numbers of examples."""
+        for seed, task, examples, start in itertools.product(seeds, TASKS, sizes, starts):
+            if start == "counting":
+                self.count(task, examples, seed)
+            else:
+                self.run(task, start, examples, seed, *self.choose(task, start))
+
+    def count(self, task, examples, seed):
+        """Rows of all rules that only count."""
+        for name, rule in RULES[task].items():
+            key = dict(zip(COLUMNS, (task, f"counting: {name}", str(examples), str(seed))))
+            if not any(key.items() <= row.items() for row in self.rows):
+                known = self.some(task, examples, seed)
+                scores = (f"{rule(known, rows):.4f}" for rows in self.tasks[task][1:])
+                self.keep(dict.fromkeys(COLUMNS, "") | key | dict(zip(("validation", "score"), scores)))
 
 
-def naive_bayes(train_rows, test_rows):
-    """Accuracy of naive Bayes with add-one smoothing; rows: (things, label)."""
-    counts = defaultdict(Counter)
-    for things, label in train_rows:
-        counts[label].update(things)
-    different, totals = len(set().union(*counts.values())), {label: count.total() for label, count in counts.items()}
-
-    def likelihood(label, things):
-        return sum(math.log((counts[label][thing] + 1) / (totals[label] + different)) for thing in things)
-    return sum(max(counts, key=lambda label: likelihood(label, things)) == wanted for things, wanted in test_rows) / len(test_rows)
-
-
-def unshared(one, other):
-    """How many words each of two texts has that the other has not."""
-    one, other = set(split_words(one)), set(split_words(other))
-    return len(one - other), len(other - one)
-
-
-def by_tags(train_rows, test_rows):
-    """The F1 of names, where each word has the tag that it had most often, and a new one is no name."""
-    seen = defaultdict(Counter)
-    for words, tags in train_rows:
-        for word, tag in zip(words, tags):
-            seen[word][tag] += 1
-    pairs = [(max(seen[word], key=seen[word].get) if word in seen else 0, tag)
-             for words, tags in test_rows for word, tag in zip(words, tags)]
-    return 2 * pairs.count((1, 1)) / sum(map(sum, pairs))
-
-
-def by_answers(train_rows, test_rows):
-    """The share of passages in which the right answer is the one that was most often one before, of those that stand there."""
-    answers = [answer for answer, _ in Counter(passage[start:end].lower() for _, passage, start, end in train_rows).most_common()]
-    found = [next((answer for answer in answers if answer in passage.lower()), "") for _, passage, *_ in test_rows]
-    return sum(one == passage[start:end].lower() for one, (_, passage, start, end) in zip(found, test_rows)) / len(test_rows)
-
-
-RULES = {"one text": by_words, "two texts": by_numbers, "each word": by_tags, "a span": by_answers}
-
-
-def measured(task, train_rows, test_rows):
-    """(task, start, examples, seed, score) of all that is compared in one task."""
-    for size, seed in itertools.product(STEPS, range(3)):
-        some = random.Random(seed).sample(train_rows, size)
-        yield task, "counting", size, seed, round(RULES[task](some, test_rows), 4)
-        for start in RATES:
-            yield task, start, size, seed, round(by_model(task, some, test_rows, start, seed), 4)
+def chosen(task, start, examples, file=SHIPPED / "fine_tuning.csv"):
+    """The test scores of each seed; where there are several, of the one that is best on the validation rows."""
+    best = {}
+    with file.open(newline="", encoding="utf-8") as rows:
+        for row in csv.DictReader(rows):
+            if (row["task"], row["start"].partition(":")[0], row["examples"]) == (task, start, str(examples)):
+                best[row["seed"]] = max(best.get(row["seed"], row), row, key=lambda row: float(row["validation"]))
+    return [float(best[seed]["score"]) for seed in sorted(best)]
 
 
 def make(folder: pathlib.Path) -> None:
-    """Measure all, and write it at the end."""
-    rows = [["task", "start", "examples", "seed", "score"]]
-    for task, (train_rows, test_rows) in load_rows().items():
-        for row in measured(task, train_rows, test_rows):
-            rows.append(row)
-            print(*row, flush=True)
-    with (folder / "fine_tuning.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows(rows)
+    """Measure all that is not in the file; what takes longest and says least comes last."""
+    measuring = Measuring(folder / "fine_tuning.csv")
+    measuring.curves([0], [*QUICK, "from scratch"], EXAMPLES)
+    measuring.curves([0], ["published"], [1000])
+    measuring.curves([1, 2], QUICK, EXAMPLES)
+    measuring.curves([1, 2], ["from scratch"], [1000])
+    measuring.curves([1, 2], ["published"], [1000])
+    measuring.curves([1, 2], ["from scratch"], EXAMPLES)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tools.make_weights.fine_tuning", description=__doc__)
     parser.add_argument("--out", type=pathlib.Path, default=SHIPPED,
-                        help="the folder to write fine_tuning.csv to (default: the one of the weights that ship)")
+                        help="the folder of fine_tuning.csv (default: the one of the weights that ship)")
     make(parser.parse_args().out)

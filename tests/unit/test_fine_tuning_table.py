@@ -1,0 +1,109 @@
+"""The tools that measure lesson 15: counting by hand, frozen features, rates chosen on validation rows, questions for a judge."""
+import csv
+
+import pytest
+import torch
+
+from helpers.bert import Bert, BertClassifier
+from helpers.pretrained.weights import SHIPPED
+from tools.make_weights import counting, fine_tuning, judge
+
+
+def test_what_two_texts_do_not_share():
+    assert counting.unshared("The server opens the file.", "The program opens the file.") == (1, 1)
+    assert counting.crossed("The old file.", "The file.") == [(1, 0), (0, "old")]
+    assert counting.crossed("Old files.", "New files.") == [(1, 1), (0, "old"), (1, "new"), ("old", "new", "pair")]
+
+
+def test_naive_bayes_by_hand():
+    """a: 3 of 4 things seen are x, with one added (3 + 1) / (4 + 2); b: (1 + 1) / (2 + 2). Classes 2 to 1."""
+    classify = counting.counted([(["x", "x"], "a"), (["x", "y"], "a"), (["x", "y"], "b")])
+    assert classify(["x"]) == "a" and classify([]) == "a"
+    assert classify(["y", "y", "y"]) == "b"                   # 1/3 * (1/2)^3 against 2/3 * (1/3)^3
+
+
+def test_a_word_is_a_name_where_it_was_one_most_often():
+    train = [(["the", "axis"], [0, 1]), (["axis", "is"], [1, 0]), (["axis"], [0])]
+    assert counting.by_word(train, [(["the", "axis", "new"], [0, 1, 1])]) == 2 * 1 / (1 + 2)
+    beside = [(["if", "size", "is"], [0, 1, 0]), (["the", "size", "of"], [0, 0, 0])] * 20
+    assert counting.by_word(beside, beside) < 0.7 < counting.by_neighbours(beside, beside) == 1
+
+
+def test_answers_that_were_answers_before_are_found_whole():
+    assert counting.answers_in("A size of 50. Or 5.", ["5", "50"]) == [(10, 12)]        # the first "5" begins "50"
+    rows = [("What?", "It is red.", 6, 9), ("Which?", "Red is it. Blue is it.", 11, 15)]
+    assert counting.by_earlier_answers(rows, rows) == 0.5                                # red stands in both
+
+
+def test_words_around_an_answer_tell_which_is_asked_for():
+    def row(least, most, ask):
+        passage = f"It is at least {least}. It is at most {most}."
+        answer = str(least if ask == "smallest" else most)
+        start = passage.index(answer)
+        return f"Which is the {ask}?", passage, start, start + len(answer)
+
+    rows = [row(a, b, ask) for ask in ("smallest", "largest") for a, b in ((10, 20), (20, 30), (30, 10), (20, 10))]
+    assert counting.by_clues(rows, rows) == 1 > counting.by_earlier_answers(rows, rows)
+
+
+def test_frozen_features_are_those_of_the_bert_and_do_not_learn():
+    torch.manual_seed(0)
+    bert = Bert(40, 16, 2, 16, 1, 20, dropout=0.5).eval()
+    frozen, ids, lengths = fine_tuning.Frozen(bert), torch.tensor([[2, 7, 8, 3], [2, 9, 3, 0]]), torch.tensor([4, 3])
+    x = bert(ids, lengths, torch.zeros_like(ids)).detach()
+    model = BertClassifier(frozen, 3).train()
+    for _ in range(2):                                       # computed, then looked up
+        found = model.bert(ids, lengths, torch.zeros_like(ids))
+        torch.testing.assert_close(found[0], x[0])
+        torch.testing.assert_close(found[1, :3], x[1, :3])
+        torch.testing.assert_close(frozen.pool(found)[1], x[1, :3].mean(0))
+    assert [name for name, p in model.named_parameters() if p.requires_grad] == ["output.weight", "output.bias"]
+
+
+def test_of_several_rates_the_one_that_validation_prefers_counts(tmp_path):
+    file = tmp_path / "runs.csv"
+    rows = [("a", "x", 10, 0, 0.1, 1, 0.5, 0.9, ""), ("a", "x", 10, 0, 0.2, 1, 0.6, 0.7, ""),
+            ("a", "x", 10, 1, 0.2, 1, 0.1, 0.8, ""),
+            ("a", "counting: one", 10, 0, "", "", 0.4, 0.1, ""), ("a", "counting: other", 10, 0, "", "", 0.3, 0.2, "")]
+    with file.open("w", newline="") as opened:
+        csv.writer(opened).writerows([fine_tuning.COLUMNS, *rows])
+    assert fine_tuning.chosen("a", "x", 10, file) == [0.7, 0.8]
+    assert fine_tuning.chosen("a", "counting", 10, file) == [0.1]
+
+
+def test_what_the_lesson_says_of_three_seeds_has_three():
+    for task in fine_tuning.TASKS:
+        for start in ("counting", "pretrained", "frozen"):
+            assert len(fine_tuning.chosen(task, start, 1000)) == 3, (task, start)
+        assert fine_tuning.chosen(task, "from scratch", 1000), task
+
+
+def test_questions_for_a_judge():
+    pairs = [("The user opens the old files.", "The person opens the files.", 0),
+             ("The user hides the list.", "The user shows the list.", 2)]
+    asked = judge.changed_pairs([*pairs, ("The user does not open the old file.", "The user hides it.", 1)])
+    user = "The user opens the old files."
+    assert asked["entailment, exchanged"] == ([("The person opens the files.", user)], 1)
+    assert asked["contradiction, exchanged"] == ([("The user shows the list.", "The user hides the list.")], 2)
+    assert asked["adjective left out below"] == ([(user, "The user opens the files.")], 0)
+    assert asked["adjective left out above"] == ([("The user opens the files.", user)], 1)
+    assert asked["adjective's opposite below"] == ([(user, "The user opens the new files.")], 2)
+    assert [pair[1] for pair in asked["verb's opposite below"][0]] == ["The user closes the old files.", "The user shows the list."]
+    assert len(asked["the same sentence twice"][0]) == 3
+
+
+def test_what_judges_answered_was_counted_right():
+    with (SHIPPED / "judge.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["seed"] for row in rows} == set("012")
+    for row in rows:
+        given = [int(row[label]) for label in ("entailment", "neutral", "contradiction")]
+        assert sum(given) == int(row["pairs"])
+        assert not row["wanted"] or given[int(row["wanted"])] == int(row["right"])
+
+
+@pytest.mark.parametrize("task", fine_tuning.TASKS)
+def test_test_rows_are_none_of_those_that_are_learned_from(task):
+    train, *others = fine_tuning.load_rows()[task]
+    learned = {str(row[:-1]) for row in train}
+    assert not learned & {str(row[:-1]) for rows in others for row in rows}
