@@ -53,14 +53,14 @@ def diagonal(weights, offset):
 WEIGHTS = torch.tensor([[[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.0, 0.4, 0.6]],
                         [[0.1, 0.8, 0.1], [0.0, 0.1, 0.9], [1.0, 0.0, 0.0]]])      # two heads, three tokens
 LARGER = numbers(3, 6, 6, seed=15).softmax(-1)
-BATCH = numbers(3, 4, 5, 5, seed=17).softmax(-1)
+BATCH = numbers(2, 3, 2, 2, seed=17).softmax(-1)                               # small: a failing case is printed whole
 V = torch.tensor([[3.0, 4.0], [0.0, 1.0], [0.6, 0.8]])
 
 EXERCISES = {
     "mean_ablate": Exercise(
         slow_mean_ablate,
-        [(torch.tensor([[[[1.0, 0.0], [0.5, 0.5]]], [[[0.0, 1.0], [0.5, 0.5]]]]), torch.tensor([0])),
-         (BATCH, torch.tensor([2])), (BATCH, torch.tensor([0, 3]))],
+        [(torch.tensor([[[[1.0, 0.0], [0.5, 0.5]]], [[[0.0, 1.0], [0.3, 0.7]]]]), torch.tensor([0])),
+         (BATCH, torch.tensor([1])), (BATCH, torch.tensor([0, 2]))],
         {
             "you change all heads; leave the weights of the others as they were":
                 lambda weights, heads: weights.mean(0, keepdim=True).expand_as(weights).clone(),
@@ -70,6 +70,10 @@ EXERCISES = {
                 lambda weights, heads: with_others(weights, heads, weights[:, heads].mean(-2, keepdim=True)),
             "you take the mean over the keys, which makes the weights equal; take it over the texts of the batch":
                 lambda weights, heads: with_others(weights, heads, weights[:, heads].mean(-1, keepdim=True)),
+            "you take one mean for all heads; each head keeps its own mean over the texts":
+                lambda weights, heads: with_others(weights, heads, weights[:, heads].mean((0, 1), keepdim=True)),
+            "you take the mean over the texts and the queries; each query keeps its own mean over the texts":
+                lambda weights, heads: with_others(weights, heads, weights[:, heads].mean((0, -2), keepdim=True)),
             "you set the weights to 0, which switches the heads off; set them to their mean over the texts":
                 lambda weights, heads: with_others(weights, heads, 0.0),
             "you pick texts by the numbers of the heads; the heads are the second axis":
