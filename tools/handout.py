@@ -14,7 +14,7 @@ from tests.notebooks import PATHS, ROOT, has_tag, is_solution, read
 
 README = pathlib.Path(__file__).parent / "handout.md"
 COPIED = ("helpers", "notebooks/images", "notebooks/glossary.ipynb", "environment.yml", "pyproject.toml", "requirements.lock",
-          "LICENSE", "tools/make_weights/depth.py")                                # which lesson 7 shows
+          "LICENSE", "tools/make_weights/depth.py", "tools/make_weights/judge.py")     # which lessons 7 and 15 show
 RULES = ("help", "lab", "clean", "$(VENV)/ready", ".PHONY")             # of the Makefile; the others need the tests
 
 

@@ -56,8 +56,8 @@ def first_of_all(words):
 EXERCISES = {
     "tags_of_words": Exercise(
         slow_tags_of_words,
-        [(torch.tensor([[0.0, 0, 0], [1, 3, 0], [6, 0, 0], [0, 0, 4], [0, 0, 2], [0, 1, 0]]),
-          torch.tensor([-1, 0, 0, 0, 1, -1])),
+        [(torch.tensor([[0.0, 0, 0], [1, 3, 0], [6, 0, 0], [0, 0, 4], [0, 1, 0]]),
+          torch.tensor([-1, 0, 0, 0, -1])),
          (torch.tensor([[0.0, 9], [0, 1], [5, 0], [3, 1], [2, 0], [0, 2], [8, 0], [0, 7]]),
           torch.tensor([-1, 0, 0, 0, 1, 2, 2, -1])),
          (numbers(12, 4, seed=3), torch.tensor([-1, 0, 0, 1, 2, 2, 2, 3, 4, 4, 5, -1]))],

@@ -22,7 +22,7 @@ from helpers.pretraining.objectives import pretraining_batches, pretraining_loss
 from helpers.pretraining.run import hold_out
 from helpers.text import BERT_SPECIAL, PAD
 from helpers.training import one_cycle, train
-from tools.make_weights.fine_tuning import by_tags
+from tools.make_weights.counting import by_word
 
 STEPS, BATCH, MAX_LEN, LR = 1_500, 32, 40, 2.5e-3            # as on the page
 TAGGING = 300, 16                                            # steps, sentences of a batch
@@ -98,7 +98,7 @@ def row_of(way, seed, data, steps=STEPS):
     """What one training gives, by column."""
     pairs, trials, tokenizer, tagged, fresh = data
     if way == COUNTING:
-        return {"names": by_tags(tagged, fresh)}
+        return {"names": by_word(tagged, fresh)}
     model = pretrained(pairs, tokenizer, way, seed, steps)
     short = load_tokenizer(SHIPPED / "bert")
     short.enable_truncation(MAX_LEN)
