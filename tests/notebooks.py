@@ -8,11 +8,6 @@ import nbformat
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PATHS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))                    # the glossary is no lesson
 NAMES = [path.stem for path in PATHS]
-# Written by the conventions of the second edition (CONTRIBUTING.md, Pages).
-SECOND_EDITION = ["00_start_here", "01_nadaraya_watson", "02_scoring_functions", "03_masked_softmax",
-                  "04_bahdanau_attention", "05_multi_head_attention", "06_positional_encoding", "07_transformer",
-                  "08_dates", "09_translation", "10_classification", "11_small_gpt", "12_couplets", "13_bert",
-                   "14_pretraining", "15_fine_tuning", "16_real_bert", "17_further"]
 LOAD = re.compile(r"# %load -s (\w+) (\S+)\n")      # the first line of a cell that shows a definition
 
 

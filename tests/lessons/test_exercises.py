@@ -5,23 +5,22 @@ import pytest
 import torch
 
 from helpers.exercises import EXERCISES, check
-from tests.notebooks import PATHS, SECOND_EDITION, code_cells, is_solution, read
+from tests.notebooks import PATHS, code_cells, is_solution, read
 
 
 def answers():
     """(lesson, exercise, its stub, its solution) in every lesson: functions as ast has them.
 
-    In the second edition a solution has a name of its own, so that it does not replace the reader's function.
+    A solution has a name of its own, so that it does not replace the reader's function.
     """
     found = []
     for path in PATHS:
-        suffix = "_solution" if path.stem in SECOND_EDITION else ""
         stubs, solutions = {}, {}
         for cell in code_cells(read(path)):
             for node in ast.parse(cell.source).body:
                 if isinstance(node, ast.FunctionDef):
                     (solutions if is_solution(cell) else stubs)[node.name] = node
-        found += [(path, name, stubs[name], solutions[name + suffix]) for name in stubs if name in EXERCISES]
+        found += [(path, name, stubs[name], solutions[f"{name}_solution"]) for name in stubs if name in EXERCISES]
     return found
 
 

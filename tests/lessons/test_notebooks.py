@@ -10,7 +10,6 @@ from tests.notebooks import (
     LOAD,
     PATHS,
     ROOT,
-    SECOND_EDITION,
     code_cells,
     definition,
     has_tag,
@@ -22,7 +21,6 @@ from tests.notebooks import (
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 LESSONS = {path.stem: read(path) for path in PATHS}
-SECOND = {name: LESSONS[name] for name in SECOND_EDITION}
 PARTS = ["**Predict", "<details>", "**Check**", "## Lab", "## Exercises", "## Recap",
          "**New words:**", "**Next:**", "**References**"]
 KNOWN_BY_HAND = {
@@ -171,10 +169,10 @@ def test_the_sanitizer_swallows_times_only():
     assert re.sub(pattern, "", "0.73 ms,  12 ms, loss 0.36, 99 %, [2.0, 3.0]") == ",, loss 0.36, 99 %, [2.0, 3.0]"
 
 
-# The second edition: numbers instead of verdicts, and nothing of the tests in what is read.
+# Numbers instead of verdicts, and nothing of the tests in what is read.
 
 def test_there_is_no_assert_in_view_and_no_check_is_imported():
-    for name, notebook in SECOND.items():
+    for name, notebook in LESSONS.items():
         for cell in in_view(notebook):
             nodes = list(ast.walk(ast.parse(cell.source)))
             assert not any(isinstance(node, ast.Assert) for node in nodes), where(name, cell)
@@ -184,14 +182,14 @@ def test_there_is_no_assert_in_view_and_no_check_is_imported():
 
 
 def test_no_verdict_is_printed_but_on_equality():
-    for name, notebook in SECOND.items():
+    for name, notebook in LESSONS.items():
         for cell in code_cells(notebook):
             verdicts = re.findall(r"^.*\b(?:True|False)$", printed(cell), flags=re.M)
             assert not verdicts or "torch.equal(" in cell.source, (name, verdicts)
 
 
 def test_each_predict_is_answered_by_a_cell_that_is_tagged_so():
-    for name, notebook in SECOND.items():
+    for name, notebook in LESSONS.items():
         kinds = ["!" if has_tag(cell, "predict") else "?" for cell in notebook.cells
                  if has_tag(cell, "predict") or "<summary>Answer</summary>" in cell.source]
         assert re.fullmatch(r"(\?!+)+", "".join(kinds)), (name, kinds)
@@ -199,7 +197,7 @@ def test_each_predict_is_answered_by_a_cell_that_is_tagged_so():
 
 def test_a_folded_output_gives_nothing_away():
     """JupyterLab shows the first line of a folded output, so this line only names what follows."""
-    for name, notebook in SECOND.items():
+    for name, notebook in LESSONS.items():
         for cell in code_cells(notebook):
             if has_tag(cell, "predict"):
                 first = cell.outputs[0]
