@@ -1,19 +1,15 @@
-"""Exercises of lesson 13: which text each token belongs to, and the logits at the hidden positions alone."""
+"""Exercises of lesson 13: a gap filled by counting on both sides, and the logits at the hidden positions alone."""
 import torch
 
 from helpers.exercises.exercise import Exercise, numbers
 
 
-def slow_segments_of(ids, sep, pad):
-    rows = []
-    for row in ids.tolist():
-        segment, segments = 0, []
-        for i in row:
-            segments.append(0 if i == pad else segment)
-            if i == sep:
-                segment = 1
-        rows.append(segments)
-    return torch.tensor(rows)
+def slow_between(ids, left, right, vocab_size):
+    ids = ids.tolist()
+    pairs, found = list(zip(ids, ids[1:])), []
+    for w in range(vocab_size):
+        found.append((pairs.count((left, w)) + 1) * (pairs.count((w, right)) + 1) / (ids.count(w) + 1))
+    return torch.tensor(found) / sum(found)
 
 
 def slow_logits_at(x, positions, table, bias):
@@ -26,9 +22,14 @@ def slow_logits_at(x, positions, table, bias):
     return torch.stack(texts)
 
 
-def ends_before(ids, sep):
-    """How many [SEP] stand before each position."""
-    return (ids == sep).cumsum(1) - (ids == sep).long()
+def sides(ids, left, right, vocab_size, add=1):
+    """[3, vocab_size]: how often each token follows `left`, precedes `right`, and occurs; each with `add` more."""
+    of = ids[1:][ids[:-1] == left], ids[:-1][ids[1:] == right], ids
+    return torch.stack([some.bincount(minlength=vocab_size) + add for some in of]).float()
+
+
+def share(found):
+    return found / found.sum()
 
 
 def picked(x, positions):
@@ -36,23 +37,35 @@ def picked(x, positions):
 
 
 EXERCISES = {
-    "segments_of": Exercise(
-        slow_segments_of,
-        [(torch.tensor([[4, 5, 0, 8, 5, 1]]), 5, 1), (torch.tensor([[2, 9, 3, 0], [2, 3, 7, 3]]), 3, 0),
-         (torch.tensor([[2, 9, 8, 3, 7, 6, 3], [2, 5, 3, 9, 3, 0, 0], [2, 9, 9, 3, 0, 0, 0]]), 3, 0)],
+    "between": Exercise(
+        slow_between,
+        [(torch.tensor([0, 1, 2, 0, 1, 3]), 0, 2, 4), (torch.tensor([4, 0, 1, 4, 0, 2, 1, 4, 3, 2, 0, 1]), 4, 1, 5),
+         (torch.randint(0, 6, (40,), generator=torch.Generator().manual_seed(0)), 3, 5, 7)],
         {
-            "the first [SEP] belongs to the text that it ends; its segment is 0":
-                lambda ids, sep, pad: ((ids == sep).cumsum(1) > 0).long() * (ids != pad),
-            "the padding is in segment 1; it needs to be 0":
-                lambda ids, sep, pad: (ends_before(ids, sep) > 0).long(),
-            "the padding is in a third segment, 2; it needs to be 0":
-                lambda ids, sep, pad: ends_before(ids, sep),
-            "0 and 1 are exchanged; the first text has segment 0":
-                lambda ids, sep, pad: (ends_before(ids, sep) == 0).long(),
-            "the last [SEP] belongs to the text that it ends; its segment is 1 where there are two texts":
-                lambda ids, sep, pad: (ends_before(ids, sep) > 0).long() * (ids != pad) * (ids != sep),
-            "you take 0 for the padding; its id is `pad`":
-                lambda ids, sep, pad: (ends_before(ids, sep) > 0).long() * (ids != 0),
+            "the sum needs to be 1; divide by what it is":
+                lambda *case: sides(*case)[0] * sides(*case)[1] / sides(*case)[2],
+            "the division by the count of the token itself is missing; both sides hold it, so it counts twice":
+                lambda *case: share(sides(*case)[0] * sides(*case)[1]),
+            "you count what follows `right`; it is what precedes it that you need":
+                lambda ids, left, right, vocab_size: share(
+                    sides(ids, left, right, vocab_size)[0] * sides(ids, right, right, vocab_size)[0]
+                    / sides(ids, left, right, vocab_size)[2]),
+            "`left` and `right` are exchanged":
+                lambda ids, left, right, vocab_size: slow_between(ids, right, left, vocab_size),
+            "this is the left side alone":
+                lambda *case: share(sides(*case)[0]),
+            "this is the right side alone":
+                lambda *case: share(sides(*case)[1]),
+            "the two sides are added; they need to be multiplied":
+                lambda *case: share((sides(*case)[0] + sides(*case)[1]) / sides(*case)[2]),
+            "the 1 is missing in the counts of pairs; what was never seen beside a neighbour gets 0":
+                lambda *case: share(sides(*case, 0)[0] * sides(*case, 0)[1] / sides(*case)[2]),
+            "the 1 is missing in the count of the token itself":
+                lambda *case: share(sides(*case)[0] * sides(*case)[1] / sides(*case, 0)[2]),
+            "the 1 is missing in all counts":
+                lambda *case: share(sides(*case, 0)[0] * sides(*case, 0)[1] / sides(*case, 0)[2]),
+            "a softmax of the products; they need to be divided by their sum":
+                lambda *case: (sides(*case)[0] * sides(*case)[1] / sides(*case)[2]).softmax(0),
         }),
     "logits_at": Exercise(
         slow_logits_at,
@@ -65,6 +78,8 @@ EXERCISES = {
                 lambda x, positions, table, bias: picked(x, positions) @ table.T,
             "every text gets the positions of the first one; each has a row of its own":
                 lambda x, positions, table, bias: x[:, positions[0]] @ table.T + bias,
+            "`x[:, positions]` takes the positions of all texts from every text; each has a row of its own":
+                lambda x, positions, table, bias: x[:, positions] @ table.T + bias,
             "these are the logits at every position; only those at `positions` are asked for":
                 lambda x, positions, table, bias: x @ table.T + bias,
             "the positions come out in rising order; they need to be as given":

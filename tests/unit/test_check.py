@@ -14,8 +14,6 @@ RIGHT = {
     "weighted_average": lambda weights, values: weights @ values,
     "window_mask": lambda T, reach: (torch.arange(T).unsqueeze(1) - torch.arange(T)).abs() <= reach,
     "shift_right": lambda target, bos: F.pad(target[:, :-1], (1, 0), value=bos),
-    "segments_of": lambda ids, sep, pad: (
-        ((ids == sep).cumsum(1) - (ids == sep).long() > 0) & (ids != pad)).long(),
     "answer_targets": lambda rows, sep: rows[:, 1:] * ((rows == sep).cumsum(-1) > 0)[:, :-1],
 }
 
@@ -94,7 +92,7 @@ def test_a_number_that_is_not_finite_is_named_before_others(wrong, named):
     ("window_mask", torch.Tensor.float, "float32", "bool"),
     ("shift_right", torch.Tensor.float, "float32", "int64"),
     ("answer_targets", torch.Tensor.float, "float32", "int64"),
-    ("segments_of", torch.Tensor.bool, "bool", "int64")])
+    ("answer_targets", torch.Tensor.bool, "bool", "int64")])
 def test_a_wrong_dtype_is_refused(said, name, convert, came, needed):
     text = said(lambda *case: convert(RIGHT[name](*case)), name)
     assert f"your result has dtype torch.{came} and needs torch.{needed}." in text
@@ -276,7 +274,10 @@ PASSED = [
     ("beam_step", "your result is", lambda total, logs: torch.stack([
         (total.unsqueeze(1) + 2 * logs).flatten().topk(len(total)).indices // logs.shape[1],
         (total.unsqueeze(1) + 2 * logs).flatten().topk(len(total)).indices % logs.shape[1]], 1)),
-    ("segments_of", "its id is `pad`", lambda ids, sep, pad: RIGHT["segments_of"](ids, sep, 0)),
+    ("between", "it counts twice", lambda ids, left, right, vocab_size: torch.stack([
+        some.bincount(minlength=vocab_size) + 1 for some in (ids[1:][ids[:-1] == left], ids[:-1][ids[1:] == right])]
+        ).log().sum(0).softmax(0)),
+    ("logits_at", "from every text", lambda x, positions, table, bias: F.linear(x[:, positions], table, bias)),
     ("shown_instead", "fill          = [[0.7,", lambda ids, chosen, fill, other, mask_id: torch.where(
         chosen, torch.where(fill < 0.5, mask_id, torch.where(fill < 0.9, other, ids)), ids)),
 ]

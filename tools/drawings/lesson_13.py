@@ -11,32 +11,29 @@ WHOLE = COLUMNS[-1] + SIDE - LEFT
 
 
 def bert_input():
-    d = Drawing(610, "What BERT reads", (
+    d = Drawing(526, "What BERT reads", (
         "Seven tokens of two texts: the class token, token, its continuation izer, a separator, it, cuts, and a separator. "
         "Each column has three numbers: the id of its token, its segment, 0 for the first text and 1 for the second, and its "
-        "position, 0 to 6. Each of the three chooses a row of a learned table. The three rows are added, layer normalisation "
+        "position, 0 to 6. Each of the three chooses a row of a learned table. The three rows meet in a sum, layer normalisation "
         "follows, and the result is one vector for each column, of shape B, T, d_model."))
-    rows = [(40, "**token**", "`input_ids`", TOKENS, 'vocab_size'), (200, "**segment**", "`token_type_ids`", SEGMENTS, '2'),
-            (360, "**position**", "`0 ... T - 1`", range(len(TOKENS)), 'max_len')]
+    left, step, side = 160, 55, 53
+    columns, wide, bus = [left + step * i for i in range(len(TOKENS))], step * 6 + side, 574
+    rows = [(40, "**token**", "`input_ids`", TOKENS, 'vocab_size'), (160, "**segment**", "`token_type_ids`", SEGMENTS, '2'),
+            (280, "**position**", "`0 ... T - 1`", range(len(TOKENS)), 'max_len')]
     for y, name, theirs, values, size in rows:
         d.text(20, y + 10, name, anchor="start")
         d.text(20, y + 34, theirs, anchor="start", size=15)
-        for x, value in zip(COLUMNS, values):
-            d.box(x, y, SIDE, 34, f"`{value}`", size=15)
-        for x in MIDDLES:
-            d.arrow((x, y + 34), (x, y + 60))
-        d.box(LEFT, y + 60, WHOLE, 36, f"table `[{size}, d_model]`", "parameter", size=15)
-        if y < 360:
-            for x in MIDDLES:
-                d.text(x, y + 128, "**+**", 20)
-    d.text(20, 328, "`[B, T, d_model]`", anchor="start", size=15)
-    for x in MIDDLES:
-        d.arrow((x, 456), (x, 484))
-    d.box(LEFT, 484, WHOLE, 36, "layer normalisation", "parameter")
-    for x, vector in zip(MIDDLES, VECTORS):
-        d.arrow((x, 520), (x, 542))
-        d.cells(x - 10, 542, [[part] for part in vector], "plain", 20, 16)
-    d.text(20, 566, "`[B, T, d_model]`", anchor="start", size=15)
+        for x, value in zip(columns, values):
+            d.box(x, y, side, 34, f"`{value}`", size=13)
+            d.arrow((x + side / 2, y + 34), (x + side / 2, y + 60))
+        table = d.box(left, y + 60, wide, 36, f"table `[{size}, d_model]`", "parameter", size=15)
+        d.arrow(table.right, (bus, y + 78), (bus, 406))
+    norm = d.box(left, 400, wide, 36, "layer normalisation", "parameter")
+    d.arrow(d.sign(bus, 418).left, norm.right)
+    for x, vector in zip(columns, VECTORS):
+        d.arrow((x + side / 2, 436), (x + side / 2, 458))
+        d.cells(x + side / 2 - 10, 458, [[part] for part in vector], "plain", 20, 16)
+    d.text(20, 482, "`[B, T, d_model]`", anchor="start", size=15)
     return d
 
 
@@ -46,7 +43,8 @@ def bert():
         "column looks at all columns, on its left and on its right, each followed by a feed-forward network. One vector for each "
         "column comes out, of shape B, T, d_model. Three output heads stand on it. The masked language modelling head takes the "
         "vectors at the hidden positions and gives a logit for each token of the vocabulary, B, P, vocab_size. The pooler takes "
-        "the vector of the class token, and the head for the whole text gives a logit for each class. A linear layer on "
+        "the vector of the class token, and the head for the whole text, such as that of next sentence prediction, gives a logit "
+        "for each class. A linear layer on "
         "every vector gives logits for each token."))
     chosen = 5
     hidden = [*TOKENS[:chosen], "[MASK]", *TOKENS[chosen + 1:]]
@@ -84,7 +82,7 @@ def bert():
     d.arrow((first, 520), (first, 556))
     d.arrow((MIDDLES[chosen], 446), (MIDDLES[chosen], 556), colour=ROLES["weight"], width=2.2)
     d.text(MIDDLES[chosen] + 12, 500, "hidden\npositions", anchor="start", size=15)
-    for x, width, words, shape in ((first, 58, "text\nhead", "`[B, C]`"), (third, 84, "token\nhead", "`[B, T, C]`"),
+    for x, width, words, shape in ((first, 98, "text head,\nsuch as NSP", "`[B, C]`"), (third, 84, "token\nhead", "`[B, T, C]`"),
                                    (MIDDLES[chosen], 130, "`mlm_head`", "`[B, P,`\n`vocab_size]`")):
         d.arrow(d.box(x - width / 2, 558, width, 48, words, "parameter", size=15).bottom, (x, 632))
         d.text(x, 648 + 10 * shape.count("\n"), shape, size=15)
