@@ -122,8 +122,8 @@ def beams(model: nn.Module, src: Tensor, lengths: Tensor, max_len: int, width: i
     """
     B, device = len(src), src.device
     sentence = torch.arange(B, device=device)
-    copies = sentence.repeat_interleave(width)                             # each `width` times
-    state = model.start(src[copies], lengths[copies])
+    state = model.start(src, lengths)
+    state.select(sentence.repeat_interleave(width))                        # each `width` times
     tokens = torch.full((B * width, 1), BOS, device=device)
     total = torch.full((B, width), -torch.inf, device=device)
     total[:, 0] = 0.0                                          # the copies begin alike: only one counts

@@ -1,4 +1,6 @@
-"""Exercises of lesson 09: smooth targets, one step of a beam search, and the score of an answer."""
+"""Exercises of lesson 09: smooth targets, the clipped counts of BLEU, and the score of an answer."""
+from collections import Counter
+
 import torch
 
 from helpers.exercises.exercise import Exercise, numbers
@@ -13,13 +15,16 @@ def slow_smooth_targets(ids, vocab_size, epsilon):
     return torch.tensor(rows)
 
 
-def slow_beam_step(total, logs):
-    candidates = []
-    for row in range(len(total)):
-        for word in range(logs.shape[1]):
-            candidates.append((float(total[row] + logs[row, word]), row, word))
-    candidates.sort(reverse=True)
-    return torch.tensor([[row, word] for _, row, word in candidates[:len(total)]])
+def slow_corpus_precision(answers, rights, n):
+    shared, count = 0, 0
+    for answer, right in zip(answers, rights):
+        left = [right[i:i + n] for i in range(len(right) - n + 1)]
+        for i in range(len(answer) - n + 1):
+            count += 1
+            if answer[i:i + n] in left:
+                left.remove(answer[i:i + n])                 # it is used up
+                shared += 1
+    return torch.tensor(shared / count)
 
 
 def slow_answer_score(logits, ids, alpha):
@@ -35,10 +40,27 @@ def one_hot(ids, vocab_size):
     return torch.eye(vocab_size)[ids]
 
 
-def rows_and_words(scores, width, largest=True, row_length=None):
-    best = scores.flatten().topk(width, largest=largest).indices
-    row_length = row_length or scores.shape[1]
-    return torch.stack([best // row_length, best % row_length], 1)
+def grams(ids, n):
+    return Counter(zip(*(ids[i:] for i in range(n))))
+
+
+def share(answers, rights, n, shared=lambda a, b: (a & b).total(), of=lambda answer, right: answer.total()):
+    pairs = [(grams(answer, n), grams(right, n)) for answer, right in zip(answers, rights)]
+    return torch.tensor(sum(shared(*pair) for pair in pairs) / sum(of(*pair) for pair in pairs))
+
+
+def mean_share(answers, rights, n):
+    return torch.stack([share([answer], [right], n) for answer, right in zip(answers, rights)]).mean()
+
+
+def share_in_all(answers, rights, n):
+    written, right = (sum((grams(ids, n) for ids in some), Counter()) for some in (answers, rights))
+    return torch.tensor((written & right).total() / written.total())
+
+
+def at_the_same_place(answers, rights, n):
+    pairs = [(list(zip(*(ids[i:] for i in range(n)))) for ids in pair) for pair in zip(answers, rights)]
+    return torch.tensor(sum(a == b for pair in pairs for a, b in zip(*pair)) / sum(len(ids) - n + 1 for ids in answers))
 
 
 def score(logits, ids, alpha, of=lambda logits: logits.log_softmax(-1), real=lambda ids: ids != 0, divide=True):
@@ -69,31 +91,28 @@ EXERCISES = {
             "ε and 1 - ε are exchanged":
                 lambda ids, n, e: e * one_hot(ids, n) + (1 - e) / n,
         }),
-    "beam_step": Exercise(
-        slow_beam_step,
-        [(torch.tensor([-1.0, -1.5]), torch.tensor([[-0.5, -0.7, -3.0], [-4.0, -0.4, -2.0]])),
-         (torch.tensor([-1.0, -1.2]), torch.tensor([[-0.7, -1.2, -1.6], [-2.3, -0.4, -1.6]])),
-         (torch.tensor([-0.2, -1.0]), torch.tensor([[-3.9, -0.1, -2.5], [-0.7, -1.2, -1.6]])),
-         (torch.tensor([-0.5, -0.9, -3.0]),
-          torch.tensor([[-0.9, -1.1, -1.6, -3.0], [-3.5, -0.1, -3.0, -3.9], [-4.6, -4.7, -0.03, -4.5]]))],
+    "corpus_precision": Exercise(
+        slow_corpus_precision,
+        [([[4, 4, 4]], [[4, 5]], 1), ([[4, 5, 4, 5], [6, 4]], [[4, 5, 6], [4, 6, 4, 5, 4]], 1),
+         ([[4, 5, 4, 5], [6, 7, 8]], [[4, 5, 6, 4, 5], [4, 5, 6, 7, 8, 9]], 2),
+         ([[4, 5, 6, 7, 4, 5, 6], [9, 4, 5, 6]], [[4, 5, 6, 8], [4, 5, 6, 9, 9]], 3)],
         {
-            "`total` is missing; the score of a continuation includes that of its hypothesis":
-                lambda total, logs: rows_and_words(logs, len(total)),
-            "you multiply logarithms; add them, where probabilities would be multiplied":
-                lambda total, logs: rows_and_words(total.unsqueeze(1) * logs, len(total)),
-            "these are the worst continuations":
-                lambda total, logs: rows_and_words(total.unsqueeze(1) + logs, len(total), largest=False),
-            "token and row are exchanged":
-                lambda total, logs: rows_and_words(total.unsqueeze(1) + logs, len(total)).flip(1),
-            "the worst comes first":
-                lambda total, logs: rows_and_words(total.unsqueeze(1) + logs, len(total)).flip(0),
-            "each row has kept its own best token; take the best of all rows together":
-                lambda total, logs: torch.stack([torch.arange(len(total)), logs.argmax(1)], 1),
-            "only the best hypothesis was continued":
-                lambda total, logs: rows_and_words(total[:1] + logs[:1], len(total)),
-            "you divide the flat index by the width; divide by the size of the vocabulary":
-                lambda total, logs: (
-                    rows_and_words(total.unsqueeze(1) + logs, len(total), row_length=len(total))),
+            "the counts are not clipped; an n-gram counts at most as often as it occurs in the right translation":
+                lambda a, r, n: share(a, r, n, lambda a, b: sum(count for gram, count in a.items() if gram in b)),
+            "each n-gram counts only once; it counts as often as it occurs in both":
+                lambda a, r, n: share(a, r, n, lambda a, b: len(a.keys() & b.keys())),
+            "this is the mean of the sentences' shares; add up the counts first, and divide once":
+                mean_share,
+            "you clip by the counts of all right translations; clip each answer by its own one":
+                share_in_all,
+            "you divide by the n-grams of the right translations; divide by those of the answers":
+                lambda a, r, n: share(a, r, n, of=lambda answer, right: right.total()),
+            "only n-grams at the same place count; the place does not matter":
+                at_the_same_place,
+            "you count single tokens; take n in a row":
+                lambda a, r, n: share(a, r, 1),
+            "you divide by the tokens of the answers; divide by their n-grams, n - 1 fewer in each":
+                lambda a, r, n: share(a, r, n) * sum(len(x) - n + 1 for x in a) / sum(map(len, a)),
         }),
     "answer_score": Exercise(
         slow_answer_score,
@@ -112,6 +131,10 @@ EXERCISES = {
                 lambda logits, ids, a: score(logits, ids, 0.0),
             "you multiply by the length penalty; divide by it":
                 lambda logits, ids, a: score(logits, ids, a, divide=False),
+            "5 + length / 6 is not (5 + length) / 6; set the brackets":
+                lambda logits, ids, a: score(logits, ids, 0.0) / (5 + (ids != 0).sum() / 6) ** a,
+            "this is the mean over the tokens; divide the sum by the penalty, ((5 + length) / 6) to the power of α":
+                lambda logits, ids, a: score(logits, ids, 0.0) / (ids != 0).sum(),
             "you divide by the length to the power of α; the penalty is ((5 + length) / 6) to the power of α":
                 lambda logits, ids, a: score(logits, ids, 0.0) / (ids != 0).sum() ** a,
         }),

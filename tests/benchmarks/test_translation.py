@@ -81,8 +81,9 @@ def test_smoothing_and_width(figure, tmp_path, one_thread):
     decoding.make(tmp_path)
     with (tmp_path / "search.csv").open(newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["penalty"] == "0.0"]
+    plain = [row for row in rows if row["probabilities"] == "as they are"]
     for share in (0.1, 0.0):
-        of = {width: [float(row["bleu"]) for row in rows if (row["smoothing"], row["width"]) == (str(share), width)]
+        of = {width: [float(row["bleu"]) for row in plain if (row["smoothing"], row["width"]) == (str(share), width)]
               for width in ("1", "4", "100")}
         figure(f"grammar, Transformer of 1 layer, label smoothing {share}, no length penalty, beam of 4: BLEU", of["4"],
                {"greedily": of["1"], "beam of 100": of["100"]}, how="3 seeds, 100 sentences")

@@ -62,6 +62,14 @@ def test_a_beam_of_one_is_greedy(name):
 
 
 @every_model
+def test_a_beam_reads_each_sentence_once(name):
+    model, read = decided(name), []
+    model.encoder.register_forward_hook(lambda _, arguments, output: read.append(len(arguments[0])))
+    beam_search(model, SRC, LENGTHS, MAX_LEN, 3)
+    assert read == [len(SRC)]
+
+
+@every_model
 def test_scores_are_those_of_the_answers(name):
     model = decided(name)
     for width in (1, 2, 3, 5):

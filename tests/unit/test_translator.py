@@ -1,9 +1,11 @@
 """The translator that ships: any English text in, French out, and the tools that measure it."""
 import csv
+from types import SimpleNamespace
 
 import pytest
 import torch
 from tokenizers import Tokenizer
+from torch.testing import assert_close
 
 from helpers.generation import translate
 from helpers.pretrained.translator import load_translator
@@ -67,15 +69,25 @@ def test_rows_that_are_there_are_kept_and_the_others_measured(tmp_path, monkeypa
     monkeypatch.setattr(decoding, "corpus", lambda: (words, words, *vocab))
     monkeypatch.setattr(decoding, "STEPS", 2)
     monkeypatch.setattr(decoding, "WIDTHS", (1, 3))
-    kept = {"smoothing": "0.0", "seed": "0", "loss": "9.99", "accuracy": "0", "confidence": "0", "bleu": "0"}
+    kept = {"smoothing": "0.0", "seed": "0", "loss": "9.99", "accuracy": "0", "confidence": "0", "empty_costs": "0", "bleu": "0"}
     decoding.write(tmp_path / "smoothing.csv", [kept])
     decoding.make(tmp_path, [0])
     first, second = table(tmp_path / "smoothing.csv")
     assert first == kept and second["smoothing"] == "0.1" and float(second["loss"]) > 0
     rows = table(tmp_path / "search.csv")
-    assert [(row["smoothing"], row["width"], row["penalty"]) for row in rows] == [
-        ("0.1", width, alpha) for width in ("1", "3") for alpha in ("0.0", "0.6", "1.0")]
-    assert float(rows[0]["log_prob"]) <= float(rows[3]["log_prob"])
+    assert [(row["smoothing"], row["probabilities"], row["width"], row["penalty"]) for row in rows] == [
+        ("0.1", change, width, alpha) for change in decoding.CHANGES for width in ("1", "3") for alpha in ("0.0", "0.6")]
+    assert float(rows[0]["log_prob"]) <= float(rows[2]["log_prob"])
+
+
+def test_changed_probabilities_are_divided_by_their_sum():
+    p = torch.tensor([[[0.9, 0.0601, 0.0299, 0.01]]])
+    same = SimpleNamespace(start=None, step=lambda ids, state: p.log())
+    for change, expected in [("as they are", p), ("floor subtracted", [0.875, 0.0351, 0.0049, 0.0]),
+                             ("none below 0.02", [0.9, 0.0601, 0.0299, 0.0]),
+                             ("temperature 0.7", [0.8603, 0.0180, 0.0066, 0.0014])]:
+        found = decoding.changed(same, decoding.CHANGES[change], 4).step(None, None).log_softmax(-1).exp()
+        assert_close(found[0, 0], torch.as_tensor(expected).flatten() / torch.as_tensor(expected).sum(), atol=2e-4, rtol=0)
 
 
 PAIRS = [(f"the {a} {b}.", f"le {c} {d}.") for a, c in (("cat", "chat"), ("dog", "chien"), ("wolf", "loup"))
@@ -96,8 +108,11 @@ def test_the_translator_is_measured_by_length_beside_phrases(tmp_path, monkeypat
     monkeypatch.setattr(translator, "VALIDATION", 1)
     monkeypatch.setattr(translator, "load_translation", lambda name, path: PAIRS)
     monkeypatch.setattr(translator, "load_translator", lambda: shipped)
+    monkeypatch.setattr(decoding, "WIDTHS", (1, 4))
     translator.measure(None, tmp_path)
     rows = table(tmp_path / "translator.csv")
+    narrow, _, _, penalised, *_ = table(tmp_path / "translator_search.csv")
+    assert narrow["bleu"] == rows[-1]["greedy"] and penalised["bleu"] == rows[-1]["beam"]
     assert [row["sentences"] for row in rows] == ["4", "4"] and rows[-1]["to"] == "100" and float(rows[0]["greedy"]) > 20
 
 

@@ -8,7 +8,8 @@ COLUMNS = [                                                  # each candidate: i
     [("chante", 0, True), ("chantait", 0, False), ("chante", 2, True), ("a", 2, False)],
     [(".", 0, True), ("bien", 0, True), ("toujours", 2, False), (".", 2, False)],
 ]
-SCORES = [[1.0], [0.9, 0.2, 0.6, 0.3], [0.8, 0.35, 0.5, 0.25], [0.7, 0.4, 0.15, 0.3]]     # no measured numbers: lengths alone
+CHANCES = [[1.0], [0.5, 0.1, 0.3, 0.05], [0.4, 0.05, 0.2, 0.06], [0.25, 0.12, 0.03, 0.1]]    # made up, as the drawing says
+BAR = 120                                                    # the length of a probability of 1
 
 
 def beam():
@@ -30,9 +31,9 @@ def beam():
     for step, title in enumerate(("begin", "step 1", "step 2", "step 3")):
         d.text(LEFT + step * STEP + WIDE / 2 - 15 * (step == 0), 186, title, size=15, colour=SOFT)
     boxes = []
-    for step, (column, scores) in enumerate(zip(COLUMNS, SCORES)):
+    for step, (column, chances) in enumerate(zip(COLUMNS, CHANCES)):
         boxes.append([])
-        for row, ((word, parent, kept), score) in enumerate(zip(column, scores)):
+        for row, ((word, parent, kept), chance) in enumerate(zip(column, chances)):
             x, y = LEFT + step * STEP, 212 + 62 * (row if step else 1.5)
             width = WIDE if step else 72
             if parent is not None:
@@ -45,9 +46,10 @@ def beam():
                 d.text(x + width / 2, y + HIGH / 2, word, colour=SOFT)
                 boxes[-1].append(None)
             if step:
-                d.add("rect", x=x, y=y + HIGH + 6, width=width * score, height=7, fill=ROLES["weight" if kept else "plain"])
+                d.add("rect", x=x, y=y + HIGH + 7, width=BAR * chance, height=7, fill=ROLES["weight" if kept else "plain"])
+                d.text(x + WIDE, y + HIGH + 11, f"{chance:.2f}", anchor="end", size=15, colour=SOFT)
     steps = ["Each step: **1 continue** each kept hypothesis with every word of the vocabulary;",
-             "**2 score** each candidate: log-probability so far + that of the word (the bars);",
+             "**2 score** each: log-probability so far + that of the word (bars: probability, made up);",
              "**3 keep** the `width` best of all candidates together (here 2), drop the others.",
              "At the end: divide by the length penalty, and answer with the best."]
     for i, words in enumerate(steps):

@@ -1,26 +1,31 @@
 """Measures lesson 9's model with three seeds, with and without label smoothing: some minutes of one core.
 
-smoothing.csv: the loss of each next word, how often the likeliest word is right and how probable it is, BLEU. search.csv: what
-beams of several widths find. The rows that are in a table already are kept, so that it can be stopped and started again.
+smoothing.csv: the loss of each next word, how often the likeliest word is right and how probable it is, what an empty answer costs,
+BLEU. search.csv: what beams of several widths find, with the model's probabilities as they are and changed in several ways. The
+rows that are in a table already are kept, so that it can be stopped and started again.
 """
 import argparse
 import csv
 import pathlib
+from types import SimpleNamespace
 
 import sacrebleu
 import torch
 
-from helpers.generation import beams, bleu, penalty
+from helpers.generation import answer_scores, beams, bleu, penalty
 from helpers.pretrained.weights import SHIPPED
 from helpers.text import BOS, EOS, PAD, batches, pad
 from helpers.training import one_cycle, sequence_loss, train
 from helpers.transformer import Transformer
 from tools.make_weights.translation import corpus
 
-SEEDS, STEPS, WIDTHS, PENALTIES, SENTENCES = 3, 350, (1, 4, 100), (0.0, 0.6, 1.0), 100
-COLUMNS = {"smoothing": ["smoothing", "seed", "loss", "accuracy", "confidence", "bleu"],
+SEEDS, STEPS, WIDTHS, PENALTIES, SENTENCES = 3, 350, (1, 4, 100), (0.0, 0.6), 100
+CHANGES = {"as they are": lambda p, floor: p, "floor subtracted": lambda p, floor: (p - floor).clamp(min=0),
+           "none below 0.02": lambda p, floor: p * (p >= 0.02), "temperature 0.7": lambda p, floor: p ** (1 / 0.7)}
+SEARCH = ["probabilities", "width", "penalty", "log_prob", "tokens", "empty", "bleu"]
+COLUMNS = {"smoothing": ["smoothing", "seed", "loss", "accuracy", "confidence", "empty_costs", "bleu"],
            "translator": ["from", "to", "sentences", "greedy", "beam", "greedy_words", "phrases_words"],
-           "search": ["smoothing", "seed", "width", "penalty", "log_prob", "tokens", "bleu"]}
+           "translator_search": SEARCH, "search": ["smoothing", "seed", *SEARCH]}
 
 
 def trained(pairs, en, fr, seed, smoothing):
@@ -43,21 +48,36 @@ def next_words(model, pairs, en, fr):
     return loss.item(), right.item(), top.exp()[real].mean().item()
 
 
+def changed(model, change, vocab_size):
+    """A model whose next-token probabilities p [.., vocab_size] are change(p, floor), divided by their sum.
+
+    floor: what label smoothing of 0.1 gives each wrong token.
+    """
+    def step(ids, state):
+        return change(model.step(ids, state).softmax(-1), 0.1 / vocab_size).log()
+
+    return SimpleNamespace(start=model.start, step=step)
+
+
 @torch.no_grad()
-def search_rows(model, smoothing, seed, pairs, en, fr, max_len=40):
-    """A row for each width and length penalty."""
-    src, lengths = pad([en.encode(english) for english, _ in pairs])
-    references = [" ".join(french) for _, french in pairs]
-    for width in WIDTHS:
-        parts = [beams(model, *part, max_len, width) for part in zip(src.split(25), lengths.split(25))]
-        ids = torch.cat([torch.nn.functional.pad(ids, (0, max_len - ids.shape[-1]), value=PAD) for ids, _ in parts])
-        total = torch.cat([total for _, total in parts])                                   # [B, width]
-        for alpha in PENALTIES:
-            best = (total / penalty(ids, alpha)).argmax(-1, keepdim=True)                  # [B, 1]
-            chosen = ids.take_along_dim(best.unsqueeze(-1), 1).squeeze(1)                  # [B, max_len]
-            score = sacrebleu.corpus_bleu([" ".join(fr.decode(row)) for row in chosen], [references], force=True).score
-            yield {"smoothing": smoothing, "seed": seed, "width": width, "penalty": alpha, "bleu": f"{score:.4g}",
-                   "log_prob": f"{total.gather(1, best).mean():.4g}", "tokens": f"{(chosen != PAD).sum(1).float().mean():.4g}"}
+def search_rows(model, parts, references, decode, vocab_size, max_len=40, changes=CHANGES):
+    """A row for each change of the probabilities, width and length penalty; log_prob is that of the changed ones.
+
+    parts: batches (src, lengths). references: one text for each sentence. decode: from ids [T] to text.
+    """
+    for name in changes:
+        net = changed(model, CHANGES[name], vocab_size)
+        for width in WIDTHS:
+            found = [beams(net, *part, max_len, width) for part in parts]
+            ids = torch.cat([torch.nn.functional.pad(ids, (0, max_len - ids.shape[-1]), value=PAD) for ids, _ in found])
+            total = torch.cat([total for _, total in found])                               # [B, width]
+            for alpha in PENALTIES:
+                best = (total / penalty(ids, alpha)).argmax(-1, keepdim=True)              # [B, 1]
+                chosen = ids.take_along_dim(best.unsqueeze(-1), 1).squeeze(1)              # [B, max_len]
+                score = sacrebleu.corpus_bleu([decode(row) for row in chosen], [references], force=True).score
+                yield {"probabilities": name, "width": width, "penalty": alpha, "log_prob": f"{total.gather(1, best).mean():.4g}",
+                       "tokens": f"{(chosen != PAD).sum(1).float().mean():.4g}", "empty": (chosen[:, 0] == EOS).sum().item(),
+                       "bleu": f"{score:.4g}"}
 
 
 def measured(smoothing, seed):
@@ -65,9 +85,13 @@ def measured(smoothing, seed):
     pairs, test, en, fr = corpus()
     model = trained(pairs, en, fr, seed, smoothing)
     loss, accuracy, confidence = (f"{x:.4g}" for x in next_words(model, test, en, fr))
+    src, lengths = pad([en.encode(english) for english, _ in test[:SENTENCES]])
+    empty = answer_scores(model, src, lengths, torch.full((len(src), 1), EOS), length_penalty=0.0)     # [B]
     row = {"smoothing": smoothing, "seed": seed, "loss": loss, "accuracy": accuracy, "confidence": confidence,
-           "bleu": f"{bleu(model, test, en, fr):.4g}"}
-    return row, search_rows(model, smoothing, seed, test[:SENTENCES], en, fr)
+           "empty_costs": f"{-empty.mean():.4g}", "bleu": f"{bleu(model, test, en, fr):.4g}"}
+    rows = search_rows(model, list(zip(src.split(25), lengths.split(25))), [" ".join(french) for _, french in test[:SENTENCES]],
+                       lambda ids: " ".join(fr.decode(ids)), len(fr), changes=CHANGES if smoothing else ["as they are"])
+    return row, [{"smoothing": smoothing, "seed": seed, **found} for found in rows]
 
 
 def read(path):
