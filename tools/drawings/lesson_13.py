@@ -16,15 +16,15 @@ def bert_input():
         "Each column has three numbers: the id of its token, its segment, 0 for the first text and 1 for the second, and its "
         "position, 0 to 6. Each of the three chooses a row of a learned table. The three rows meet in a sum, layer normalisation "
         "follows, and the result is one vector for each column, of shape B, T, d_model."))
-    left, step, side = 160, 55, 53
-    columns, wide, bus = [left + step * i for i in range(len(TOKENS))], step * 6 + side, 574
+    left, step, side = 154, 57, 55
+    columns, wide, bus = [left + step * i for i in range(len(TOKENS))], step * 6 + side, 577
     rows = [(40, "**token**", "`input_ids`", TOKENS, 'vocab_size'), (160, "**segment**", "`token_type_ids`", SEGMENTS, '2'),
             (280, "**position**", "`0 ... T - 1`", range(len(TOKENS)), 'max_len')]
     for y, name, theirs, values, size in rows:
         d.text(20, y + 10, name, anchor="start")
         d.text(20, y + 34, theirs, anchor="start", size=15)
         for x, value in zip(columns, values):
-            d.box(x, y, side, 34, f"`{value}`", size=13)
+            d.box(x, y, side, 34, f"`{value}`", size=15)
             d.arrow((x + side / 2, y + 34), (x + side / 2, y + 60))
         table = d.box(left, y + 60, wide, 36, f"table `[{size}, d_model]`", "parameter", size=15)
         d.arrow(table.right, (bus, y + 78), (bus, 406))
