@@ -81,13 +81,23 @@ EXERCISES = {
             "another token and the token itself are exchanged; the other one is for 0.8 up to 0.9":
                 lambda ids, chosen, fill, other, mask_id:
                     filled(ids, chosen & (fill < 0.8), chosen & (fill >= 0.9), other, mask_id),
+            "mask_id is an argument, and need not be 4":
+                lambda ids, chosen, fill, other, mask_id:
+                    filled(ids, chosen & (fill < 0.8), chosen & (fill < 0.9), other, 4),
+            "0.8 itself is no longer [MASK]; compare by <, not <=":
+                lambda ids, chosen, fill, other, mask_id:
+                    filled(ids, chosen & (fill <= 0.8), chosen & (fill < 0.9), other, mask_id),
+            "0.9 itself is no longer another token; compare by <, not <=":
+                lambda ids, chosen, fill, other, mask_id:
+                    filled(ids, chosen & (fill < 0.8), chosen & (fill <= 0.9), other, mask_id),
             "0.8 itself is no longer [MASK], and 0.9 no longer another token; compare by <, not <=":
                 lambda ids, chosen, fill, other, mask_id:
                     filled(ids, chosen & (fill <= 0.8), chosen & (fill <= 0.9), other, mask_id),
         }),
     "hidden_loss": Exercise(
         slow_hidden_loss,
-        [(torch.tensor([[[0.0, 0.0, 150.0]]]), torch.tensor([[1]])),
+        [(torch.tensor([[[1.0, 2.0, 0.0]]]), torch.tensor([[1]])),
+         (torch.tensor([[[0.0, 0.0, 150.0]]]), torch.tensor([[1]])),
          (torch.tensor([[[0.0, 150.0, 150.0]]]), torch.tensor([[1]])),
          (numbers(1, 3, 4, seed=13), torch.tensor([[2, 0, 0]])),
          (numbers(1, 3, 4, seed=14), torch.tensor([[1, 2, 3]])),
@@ -106,6 +116,10 @@ EXERCISES = {
                 lambda logits, labels: -each(logits, labels)[labels != 0].mean(),
             "these are the logits of the right tokens; log_softmax makes logarithms of probabilities of them":
                 lambda logits, labels: mean_of_logs(logits, labels),
+            "this is the mean of probabilities; take it of their logarithms":
+                lambda logits, labels: mean_of_logs(logits.softmax(-1), labels),
+            "the softmax is over the positions; it belongs over the vocabulary, the last axis":
+                lambda logits, labels: mean_of_logs(logits.log_softmax(1), labels),
             "the softmax of a small logit is 0, and its logarithm -inf; log_softmax takes both in one step":
                 lambda logits, labels: mean_of_logs(logits.softmax(-1).log(), labels),
             "the exponential of a large logit overflows; log_softmax subtracts the largest first":
@@ -113,7 +127,8 @@ EXERCISES = {
                     mean_of_logs((logits.exp() / logits.exp().sum(-1, keepdim=True)).log(), labels)),
             "the logarithm of the sum of exponentials overflows for a large logit; torch.logsumexp does not":
                 lambda logits, labels: mean_of_logs(logits - logits.exp().sum(-1, keepdim=True).log(), labels),
-        }),    "rarity_score": Exercise(
+        }),
+    "rarity_score": Exercise(
         slow_rarity_score,
         [(torch.tensor([1, 2]), torch.tensor([2, 1]), torch.tensor([7, 7, 3, 1]), 7),
          (torch.tensor([1, 3]), torch.tensor([2, 3]), torch.tensor([7, 7, 3, 1]), 7),
@@ -132,6 +147,9 @@ EXERCISES = {
                 lambda first, second, counts, total: rarities(in_both(first, second), counts, total).exp().sum(),
             "the logarithm is taken of the sum; take it of each ratio, and then the sum":
                 lambda first, second, counts, total: rarities(in_both(first, second), counts, total).exp().sum().log(),
+            "the logarithm has the base 2; take the natural one":
+                lambda first, second, counts, total: (
+                    ((total + 1) / (counts[in_both(first, second)] + 1)).log2().sum()),
             "one is added neither to the total nor to the counts; add it to both":
                 lambda first, second, counts, total: (total / counts[in_both(first, second)]).log().sum(),
             "this is the mean over the shared tokens; take the sum":

@@ -9,7 +9,7 @@ from tests.notebooks import ROOT, code_cells, has_tag, is_solution, read
 
 # What marks the cells that no lab needs.
 UNNEEDED = ("# %load", "barh(", "pretraining_loss(", "TrainingCurve(", "SENSES", "maps[", "losses_of(", "says_next(", "draw_lines(",
-            "of_seeds(")
+            "of_seeds(", "shipped_losses")
 PARAGRAPHS = [["the file is read.", "it is an array.", "the key is in it."]] * 40
 
 
