@@ -20,7 +20,7 @@ from helpers.pretrained.weights import SHIPPED, read_record
 from helpers.text import Vocab, batches, pad, split_words
 from helpers.training import one_cycle, sequence_loss, train
 from helpers.transformer import Transformer
-from tools.make_weights import decoding
+from tools.make_weights import decoding, tables
 
 SECONDS = float(os.environ.get("FRA_ENG_SECONDS", 570))
 there = pytest.mark.skipif(not (cache_folder() / "fra-eng/fra.txt").exists(), reason="needs fra-eng/fra.txt in the cache folder")
@@ -68,7 +68,7 @@ def test_fra_eng(figure):
 
 
 def test_the_translator_that_ships(figure):
-    *_, whole = decoding.read(SHIPPED / "translator.csv")
+    *_, whole = tables.read(SHIPPED / "translator.csv")
     record = read_record("translator")
     figure(f"fra-eng, {int(whole['sentences']):,} held-out sentences, one reference, the translator that ships: BLEU, greedily",
            [record["bleu"]], {"by a beam of 4": [float(whole["beam"])]},

@@ -1,11 +1,10 @@
 """The tool that records the trainings of lesson 8 with three seeds and other sizes of tokens and positions."""
-import csv
-
 import pytest
 import torch
 
 from helpers.pretrained.dates import SOURCE, TARGET, date_model
-from tools.make_weights.date_runs import MEASURED, SETTING, Task, auroc, calibration_error, measured, rows, write
+from tools.make_weights import tables
+from tools.make_weights.date_runs import MEASURED, SETTING, Task, auroc, calibration_error, measured, rows
 
 
 @pytest.fixture(scope="module")
@@ -22,9 +21,8 @@ def test_sizes_and_base_reach_the_model(task):
 
 
 def test_rows_of_each_setting_and_seed_are_written(task, tmp_path):
-    write(tmp_path / "dates.csv", rows([(1, 1, 20, 2), (8, 1, 20, 2)], (0, 1), task))
-    with (tmp_path / "dates.csv").open(newline="", encoding="utf-8") as file:
-        found = list(csv.DictReader(file))
+    tables.write(tmp_path / "dates.csv", [*SETTING, *MEASURED], rows([(1, 1, 20, 2), (8, 1, 20, 2)], (0, 1), task))
+    found = tables.read(tmp_path / "dates.csv")
     assert [*found[0]] == [*SETTING, *MEASURED]
     assert [(row["tokens"], row["seed"]) for row in found] == [("1", "0"), ("1", "1"), ("8", "0"), ("8", "1")]
     assert len({row["loss"] for row in found}) == 4 and not any(row["exact_match"] for row in found)

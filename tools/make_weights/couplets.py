@@ -4,7 +4,6 @@ Two minutes of one core for the couplets of the course; seven more for published
 they are not in the cache folder. The rows that are in the table already are kept, so that it can be stopped and started again.
 """
 import argparse
-import csv
 import math
 import pathlib
 from collections import Counter, defaultdict
@@ -18,6 +17,7 @@ from helpers.pretrained.weights import SHIPPED
 from helpers.text import EOS, PAD, Vocab
 from helpers.training import one_cycle, train
 from helpers.transformer import GPT
+from tools.make_weights import tables
 
 LONGEST, HELD_OUT, FREQUENT = 12, 1000, {"made": 1, "published": 5}      # a rarer character is <unk>
 SIZES = {"made": {"d_model": 64, "d_ff": 128, "dropout": 0.0}, "published": {"d_model": 128, "d_ff": 256, "dropout": 0.1}}
@@ -110,19 +110,10 @@ def measured(corpus, model, seed):
 
 def write(path, grid=GRID):
     """Write a row for each of the grid that the table at path lacks."""
-    rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines())) if path.exists() else []
-    for corpus, model, seed in grid:
-        if any((row["corpus"], row["model"], row["seed"]) == (corpus, model, str(seed)) for row in rows):
-            continue
-        try:
-            rows.append({"corpus": corpus, "model": model, "seed": seed, **measured(corpus, model, seed)})
-        except FileNotFoundError as error:                                 # the published couplets
-            print(error)
-            return
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+    try:
+        tables.fill(path, COLUMNS, grid, measured)
+    except FileNotFoundError as error:                                     # the published couplets
+        print(error)
 
 
 if __name__ == "__main__":

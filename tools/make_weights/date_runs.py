@@ -4,7 +4,6 @@ Writes what each reaches: the mean loss of the last 50 of 300 steps and, after 2
 one core.
 """
 import argparse
-import csv
 import datetime
 import pathlib
 import random
@@ -19,6 +18,7 @@ from helpers.pretrained.weights import SHIPPED
 from helpers.text import BOS, Vocab, batches, pad
 from helpers.training import one_cycle, sequence_loss, train
 from helpers.transformer import Transformer
+from tools.make_weights import tables
 
 LESSON, SEEDS = (1, 1, 10_000, 2_000), (0, 1, 2)             # LESSON: size of tokens, of positions, base, steps
 GRID = [LESSON, (8, 1, 10_000, 2_000), (8, 1, 10_000, 300), (8, 8, 10_000, 300), (1, 0.125, 10_000, 300), (1, 1, 10_000, 300),
@@ -153,17 +153,9 @@ def rows(grid=GRID, seeds=SEEDS, task=None):
             yield dict(zip(SETTING, (*setting, seed))) | {name: f"{value:.4g}" for name, value in found.items()}
 
 
-def write(path, found):
-    """Write the rows as CSV."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [*SETTING, *MEASURED], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(found)
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tools.make_weights.date_runs", description=__doc__)
     parser.add_argument("--out", type=pathlib.Path, default=SHIPPED,
                         help="the folder to write dates.csv to (default: the one of the weights that ship)")
     torch.set_num_threads(1)
-    write(parser.parse_args().out / "dates.csv", rows())
+    tables.write(parser.parse_args().out / "dates.csv", [*SETTING, *MEASURED], rows())

@@ -5,7 +5,6 @@ BLEU. search.csv: what beams of several widths find, with the model's probabilit
 rows that are in a table already are kept, so that it can be stopped and started again.
 """
 import argparse
-import csv
 import pathlib
 from types import SimpleNamespace
 
@@ -17,6 +16,7 @@ from helpers.pretrained.weights import SHIPPED
 from helpers.text import BOS, EOS, PAD, batches, pad
 from helpers.training import one_cycle, sequence_loss, train
 from helpers.transformer import Transformer
+from tools.make_weights import tables
 from tools.make_weights.translation import corpus
 
 SEEDS, STEPS, WIDTHS, PENALTIES, SENTENCES = 3, 350, (1, 4, 100), (0.0, 0.6), 100
@@ -94,22 +94,14 @@ def measured(smoothing, seed):
     return row, [{"smoothing": smoothing, "seed": seed, **found} for found in rows]
 
 
-def read(path):
-    """The rows of a table; none where there is no file."""
-    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines())) if path.exists() else []
-
-
 def write(path, rows):
     """Write a table; its name is that of the file."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS[path.stem], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    tables.write(path, COLUMNS[path.stem], rows)
 
 
 def make(folder: pathlib.Path, seeds=range(SEEDS)) -> None:
     """Write the rows that the tables lack."""
-    smoothing, search = (read(folder / f"{name}.csv") for name in ("smoothing", "search"))
+    smoothing, search = (tables.read(folder / f"{name}.csv") for name in ("smoothing", "search"))
     for seed in seeds:
         for share in (0.0, 0.1):
             if not any((row["smoothing"], row["seed"]) == (str(share), str(seed)) for row in smoothing):

@@ -4,7 +4,6 @@ The best n-gram model with either smoothing is beside it, of orders 1 to 8 with 
 About ten minutes of one core. The rows that are in the table already are kept, so that it can be stopped and started again.
 """
 import argparse
-import csv
 import math
 import pathlib
 import string
@@ -17,6 +16,7 @@ from helpers.pretrained.weights import SHIPPED
 from helpers.text import Vocab, windows
 from helpers.training import next_token_loss, one_cycle, train
 from helpers.transformer import GPT
+from tools.make_weights import tables
 
 CONTEXT, BATCH, ORDERS = 128, 8, {"witten_bell": 8, "kneser_ney": 16}
 LONGEST, MEASURED = 256, 64                                  # the context of the large GPT that ships; characters of each window
@@ -61,18 +61,11 @@ def best_ngram_bits(ids, vocab_size, rows):
 
 def write(path, grid=GRID):
     """Write a row for each of the grid that the table at path lacks."""
-    rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines())) if path.exists() else []
     vocab, train_ids, _, test_ids = load()
     windows_of_test = windows_of(test_ids, CONTEXT)
     counted = best_ngram_bits(train_ids, len(vocab), windows_of_test)
-    for steps, seed in grid:
-        if not any((row["steps"], row["seed"]) == (str(steps), str(seed)) for row in rows):
-            found = bits(trained(train_ids, len(vocab), steps, seed), windows_of_test)
-            rows.append({"steps": steps, "seed": seed, "bits": f"{found:.4g}"} | counted)
-            with path.open("w", newline="", encoding="utf-8") as file:
-                writer = csv.DictWriter(file, rows[-1], lineterminator="\n")
-                writer.writeheader()
-                writer.writerows(rows)
+    tables.fill(path, ["steps", "seed", "bits", *counted], grid, lambda steps, seed: {
+        "bits": f"{bits(trained(train_ids, len(vocab), steps, seed), windows_of_test):.4g}"} | counted)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ are kept, so that it can be stopped and started again.
 """
 import argparse
 import copy
-import csv
 import pathlib
 
 import torch
@@ -22,6 +21,7 @@ from helpers.pretraining.objectives import pretraining_batches, pretraining_loss
 from helpers.pretraining.run import hold_out
 from helpers.text import BERT_SPECIAL, PAD
 from helpers.training import one_cycle, train
+from tools.make_weights import tables
 from tools.make_weights.counting import by_word
 
 STEPS, BATCH, MAX_LEN, LR = 1_500, 32, 40, 2.5e-3            # as on the page
@@ -111,17 +111,9 @@ def row_of(way, seed, data, steps=STEPS):
 
 def write(path, grid=GRID, seeds=(0, 1, 2), steps=STEPS, data=None):
     """Write a row for each of the grid and the seeds that the table at path lacks."""
-    rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines())) if path.exists() else []
     data = data or load()
-    for seed in seeds:
-        for way in grid:
-            if not any((row["shown"], row["seed"]) == (way, str(seed)) for row in rows):
-                found = row_of(way, seed, data, steps)
-                rows.append({"shown": way, "seed": str(seed)} | {name: f"{value:.4g}" for name, value in found.items()})
-                with path.open("w", newline="", encoding="utf-8") as file:
-                    writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-                    writer.writeheader()
-                    writer.writerows(rows)
+    tables.fill(path, COLUMNS, [(way, seed) for seed in seeds for way in grid], lambda way, seed: {
+        name: f"{value:.4g}" for name, value in row_of(way, seed, data, steps).items()})
 
 
 if __name__ == "__main__":
