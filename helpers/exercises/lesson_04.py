@@ -34,9 +34,10 @@ def slow_context_vectors(scores, outputs, lengths):
     contexts = torch.zeros(outputs.shape[0], outputs.shape[2])
     for b in range(len(outputs)):
         real = range(int(lengths[b]))
-        total = sum(torch.exp(scores[b, t]) for t in real)
+        largest = max(scores[b, t] for t in real)                      # so that no exp grows too large
+        total = sum(torch.exp(scores[b, t] - largest) for t in real)
         for t in real:
-            contexts[b] += torch.exp(scores[b, t]) / total * outputs[b, t]
+            contexts[b] += torch.exp(scores[b, t] - largest) / total * outputs[b, t]
     return contexts
 
 
@@ -50,6 +51,12 @@ def real_words(scores, lengths):
 
 def averaged(weights, outputs):
     return (weights.unsqueeze(1) @ outputs).squeeze(1)                 # [B, d]
+
+
+def without_largest(scores, outputs, lengths):
+    """The contexts as exp gives them, with no largest score taken off first."""
+    weights = scores.exp() * real_words(scores, lengths)
+    return averaged(weights / weights.sum(-1, keepdim=True), outputs)
 
 
 def hidden_by(fill):
@@ -104,6 +111,9 @@ EXERCISES = {
                     hits(answer, reference, n, key=frozenset), len(grams(answer, n)))),
             "the first number is for pairs; it needs to be for single words":
                 lambda answer, reference, most: slow_clipped_precisions(answer, reference, most + 1)[1:],
+            "an answer too short for an n-gram has none, and you divide by their number; its share needs to be 0":
+                lambda answer, reference, most: torch.tensor([
+                    hits(answer, reference, n) / len(grams(answer, n)) for n in range(1, most + 1)]),
             "an answer too short for an n-gram gives 0 / 0, which is NaN; its share needs to be 0": too_short_gives(math.nan),
             "an answer too short for an n-gram has the share 0, not 1": too_short_gives(1.0),
         }),
@@ -124,6 +134,10 @@ EXERCISES = {
                 lambda query, keys, W_q, W_k, w_v: math.prod(both(query, keys, W_q, W_k)).tanh() @ w_v,
             "the keys alone are scored; the query is left out":
                 lambda query, keys, W_q, W_k, w_v: (keys @ W_k).tanh() @ w_v,
+            "W_q and W_k are swapped; W_q is for the query":
+                lambda query, keys, W_q, W_k, w_v: sum(both(query, keys, W_k, W_q)).tanh() @ w_v,
+            "the numbers after tanh are added up as they are; weigh them by w_v":
+                lambda query, keys, W_q, W_k, w_v: sum(both(query, keys, W_q, W_k)).tanh().sum(-1),
             "every sentence gets the query of the first one":
                 lambda query, keys, W_q, W_k, w_v: (query[0] @ W_q + keys @ W_k).tanh() @ w_v,
             "word t meets the query of sentence t; give the query a dimension for the words, `unsqueeze(1)`":
@@ -138,6 +152,7 @@ EXERCISES = {
     "context_vectors": Exercise(
         slow_context_vectors,
         [(torch.tensor([[0.0, 0.0, 5.0]]), torch.tensor([[[2.0], [4.0], [9.0]]]), torch.tensor([2])),
+         (torch.tensor([[200.0, 199.0, 0.0], [-300.0, -300.0, 50.0]]), numbers(2, 3, 2, seed=18), torch.tensor([3, 2])),
          (numbers(2, 4, seed=14), numbers(2, 4, 3, seed=15), torch.tensor([1, 3])),
          (numbers(3, 5, seed=16), numbers(3, 5, 2, seed=17), torch.tensor([5, 2, 3]))],
         {
@@ -149,6 +164,10 @@ EXERCISES = {
             "the mask is the wrong way round: the real words are hidden":
                 lambda scores, outputs, lengths: averaged(
                     scores.masked_fill(real_words(scores, lengths), -torch.inf).softmax(-1), outputs),
+            "exp of a large score is infinite, and of a very small one 0; take the largest real score off first, as softmax does":
+                without_largest,
+            "this is the mean of all outputs, padding included; weigh the real ones by the softmax of their scores":
+                lambda scores, outputs, lengths: outputs.mean(1),
             "every real word counts the same; weigh them by the softmax of their scores":
                 lambda scores, outputs, lengths: averaged(real_words(scores, lengths) / lengths.unsqueeze(1), outputs),
             "the weighted outputs are averaged; add them up, because the weights already sum to 1":

@@ -14,16 +14,18 @@ import torch
 
 import phrases
 from helpers.data.translation import load_translation
-from helpers.generation import bleu, translate
+from helpers.generation import bleu, greedy, translate
 from helpers.hooks import record
 from helpers.pretrained.weights import SHIPPED
 from helpers.recurrent import Seq2Seq
-from helpers.text import Vocab, batches, pad, split_words
+from helpers.text import BOS, Vocab, batches, pad, split_words
 from helpers.training import one_cycle, sequence_loss, train
 
 TABLE = SHIPPED / "bahdanau.csv"
-FIELDS = ["corpus", "model", "steps", "seed", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "perplexity", "first_word_looks_at_when"]
-GROUPS = {"grammar": [(2, 6), (7, 11), (12, 16), (17, 25)], "fra-eng": [(2, 5), (6, 8), (9, 11), (12, 25)]}
+FIELDS = ["corpus", "model", "steps", "seed", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "perplexity", "first_word_looks_at_when",
+          "quand_by_outputs", "quand_by_state"]
+LENGTHS = [(2, 6), (7, 11), (12, 16), (17, 25)]
+GROUPS = {"grammar": LENGTHS, "second clause first": LENGTHS, "fra-eng": [(2, 5), (6, 8), (9, 11), (12, 25)]}
 MODELS = {
     "GRU, one vector": {"attention": False},
     "GRU, attention": {},
@@ -34,6 +36,7 @@ MODELS = {
     "GRU, attention, not clipped": {},
     "GRU, one vector of 256": {"attention": False, "d_model": 256},
     "GRU, mean of outputs": {"attention": False},
+    "GRU, output at position t": {"attention": False},
 }
 RUNS = [(name, 300) for name in MODELS]
 RUNS += [(name, 1500) for name in ("GRU, one vector", "LSTM, one vector", "GRU, attention", "GRU, one vector of 256")]
@@ -46,6 +49,33 @@ class MeanContext(Seq2Seq):
         state = super().start(src, lengths)
         state.context = state.mask.float() @ state.memory / lengths[:, None, None]          # [B, 1, d_model]
         return state
+
+
+class PositionContext(Seq2Seq):
+    """The context of step t is the encoder's output at word t, or at the last word: it moves on, and no query moves it."""
+
+    def start(self, src, lengths):
+        state = super().start(src, lengths)
+        state.steps, state.last = 0, lengths - 1
+        return state
+
+    def step(self, tgt, state):
+        logits = []
+        for word in tgt.split(1, dim=1):
+            word_t = state.last.clamp(max=state.steps)
+            state.context = state.memory[torch.arange(len(word_t)), word_t].unsqueeze(1)     # [B, 1, d_model]
+            logits.append(super().step(word, state))
+            state.steps += 1
+        return torch.cat(logits, 1)
+
+
+CONTEXTS = {"GRU, mean of outputs": MeanContext, "GRU, output at position t": PositionContext}
+
+
+def second_clause_first(french):
+    """The French words with all that follows the first `et`, `mais`, `parce` or comma in front, that word included."""
+    split = next((i for i, word in enumerate(french) if word in ("et", "mais", "parce", ",")), 0)
+    return french[split:-1] + french[:split] + french[-1:]
 
 
 def keep(**found):
@@ -82,9 +112,20 @@ class Corpus:
         train(model, batches(data, batch_size, steps, seed), sequence_loss, 8e-3, one_cycle(steps), clip=clip)
         return model
 
+    def starts_with_quand(self, model, outputs_of, state_of):
+        """The share of translations that begin so, if the decoder gets outputs and final state of different English sentences."""
+        state, other = (model.start(*pad([self.en.encode(words) for words in some])) for some in (outputs_of, state_of))
+        state.hidden = other.hidden
+        first = greedy(model, state, torch.full((len(outputs_of), 1), BOS), max_len=1)
+        return (first == self.fr.index["quand"]).float().mean().item()
+
     @torch.no_grad()
     def measured(self, model):
-        """BLEU by length, the perplexity, and how often the first row's largest weight is on `when` where a sentence begins so."""
+        """BLEU by length and perplexity; of an attention, what it does in sentences that begin with `when`.
+
+        How often the first row's largest weight is on `when`; and of an encoder that reads in one direction, how often `quand` is
+        written if only the outputs, or only the state, are those of the sentence, and the rest of its twin that begins with `if`.
+        """
         def write(sentences):
             ids = translate(model, *pad([self.en.encode(words) for words in sentences]), max_len=40)
             return [self.fr.decode(row) for row in ids]
@@ -95,11 +136,15 @@ class Corpus:
         loss = sum(loss * words for loss, words in losses) / sum(words for _, words in losses)
         found = self.bleu(write) | {"perplexity": math.exp(loss)}
         when = [english for english, _ in self.asked if english[0] == "when"]
-        if model.decoder.attention:
+        twins = [["if", *rest] for _, *rest in when]
+        if model.decoder.attention and self.name == "grammar":
             with record(model) as seen:
                 write(when)
             first = seen["decoder.attention.attention_weights"][0][:, 0]              # [B, T_src]
             found["first_word_looks_at_when"] = (first.argmax(-1) == 0).float().mean().item()
+        if not model.encoder.rnn.bidirectional:
+            found["quand_by_outputs"] = self.starts_with_quand(model, when, twins)
+            found["quand_by_state"] = self.starts_with_quand(model, twins, when)
         return found
 
 
@@ -110,6 +155,14 @@ def grammar():
     order = torch.randperm(len(pairs), generator=torch.Generator().manual_seed(0)).tolist()
     words = [pairs[i] for i in order]
     return Corpus("grammar", words[1000:], [(english, [french]) for english, french in words[:1000]], 2)
+
+
+@pytest.fixture(scope="module")
+def reordered(grammar):
+    """The same with another order of the French clauses."""
+    known = [(english, second_clause_first(french)) for english, french in grammar.known]
+    asked = [(english, [second_clause_first(one) for one in french]) for english, french in grammar.asked]
+    return Corpus("second clause first", known, asked, 2)
 
 
 @pytest.fixture(scope="module")
@@ -130,21 +183,31 @@ def note(figure, corpus, name, steps, rows, how=None):
            {f"of {longer} to {longest}": [row["bleu_4"] for row in rows]}, how=how)
 
 
+def run(corpus, figure, name, steps, seeds=3):
+    rows = []
+    for seed in range(seeds):
+        torch.manual_seed(seed)
+        model = CONTEXTS.get(name, Seq2Seq)(len(corpus.en), len(corpus.fr), **{"d_model": 128} | MODELS[name])
+        corpus.trained(model, steps, seed, clip=None if "not clipped" in name else 1.0)
+        rows.append(corpus.measured(model))
+        keep(corpus=corpus.name, model=name, steps=steps, seed=seed, **rows[-1])
+    note(figure, corpus, name, steps, rows)
+
+
 @pytest.mark.parametrize(("name", "steps"), RUNS)
 def test_one_vector_and_attention(grammar, figure, one_thread, name, steps):
-    rows = []
-    for seed in range(3):
-        torch.manual_seed(seed)
-        kind = MeanContext if "mean of outputs" in name else Seq2Seq
-        model = kind(len(grammar.en), len(grammar.fr), **{"d_model": 128} | MODELS[name])
-        grammar.trained(model, steps, seed, clip=None if "not clipped" in name else 1.0)
-        rows.append(grammar.measured(model))
-        keep(corpus="grammar", model=name, steps=steps, seed=seed, **rows[-1])
-    note(figure, grammar, name, steps, rows)
+    run(grammar, figure, name, steps)
+
+
+@pytest.mark.parametrize("name", ["GRU, one vector", "GRU, attention", "GRU, output at position t"])
+def test_another_order_of_clauses(reordered, figure, one_thread, name):
+    run(reordered, figure, name, 300)
 
 
 def test_counting(grammar, figure, one_thread):
     table = phrases.phrase_table(grammar.known, grammar.en, grammar.fr)
+    answers = [" ".join(phrases.by_phrases(table, english)) + "\n" for english, _ in grammar.asked]
+    (SHIPPED / "phrases.txt").write_text("".join(answers), encoding="utf-8", newline="\n")
     for name, write in (("nearest sentence", lambda asked: phrases.nearest(asked, grammar.known, grammar.en)),
                         ("table of phrases", lambda asked: [phrases.by_phrases(table, english) for english in asked])):
         row = grammar.bleu(write)

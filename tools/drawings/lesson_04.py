@@ -7,10 +7,10 @@ WEIGHTS = [0.04, 0.12, 0.8, 0.04]
 
 
 def recurrent_step():
-    d = Drawing(740, "A recurrent network, and one step of a GRU", (
+    d = Drawing(790, "A recurrent network, and one step of a GRU", (
         "Above, four words enter the same network one after another; each step gets a word and the state of the step before, "
-        "and passes on a new state. Below, one step of a GRU: word and state together give a reset gate r, a candidate n "
-        "and an update gate z. The new state is a mixture of the candidate and the old state, in the shares 1 - z and z."))
+        "and passes on a new state. Below, one step of a GRU: word and state together give an update gate z, a reset gate r "
+        "and a candidate n. The old state, times z, and the candidate, times 1 - z, are added up to the new state."))
     d.text(24, 34, "**One network, step by step**", anchor="start")
     for i, word in enumerate(SOURCE):
         left = 88 + 124 * i
@@ -24,30 +24,36 @@ def recurrent_step():
 
     d.text(24, 256, "**Inside one step**", anchor="start")
     before = d.box(24, 312, 76, 44, "$h_{t−1}$")
-    mix = d.box(266, 306, 266, 56, "$h_t = (1 − z) n + z h_{t−1}$")
-    d.arrow(before.right, mix.left)
-    d.arrow(mix.right, (580, 334))
+    keep, total, add = d.sign(184, 334, "×"), d.sign(496, 334), d.sign(496, 396, "×")
+    d.arrow(before.right, keep.left)
+    d.arrow(keep.right, total.left)
+    d.arrow(total.right, (580, 334))
+    d.arrow(add.top, total.bottom)
+    d.text(340, 316, "$z h_{t−1}$")
+    d.text(508, 365, "$(1 − z) n$", anchor="start")
     d.text(556, 314, "$h_t$")
-    reset, candidate, update = (d.box(left, 430, 108, 60, words, "parameter") for left, words in (
-        (130, "reset\ngate"), (286, "candidate"), (442, "update\ngate")))
-    for box in (candidate, update):
-        d.arrow(box.top, (box.top[0], 362))
+    update, reset, candidate = (d.box(left, 456, 108, 60, words, "parameter") for left, words in (
+        (130, "update\ngate"), (286, "reset\ngate"), (442, "candidate")))
+    d.arrow(update.top, keep.bottom)
+    d.arrow((184, 396), add.left)
+    d.arrow(candidate.top, add.bottom)
     d.arrow(reset.right, candidate.left)
-    d.text(262, 444, "$r$")
-    d.text(354, 398, "$n$")
-    d.text(510, 398, "$z$")
-    word = d.box(24, 568, 76, 36, "$x_t$")
-    d.arrow(before.bottom, (62, 514))
-    d.arrow(word.top, (62, 546))
-    both = d.box(38, 514, 48, 32, "$x, h$")
-    d.arrow(both.right, (496, 530), update.bottom)
-    for box in (reset, candidate):
-        d.arrow((box.bottom[0], 530), box.bottom)
-    d.text(300, 550, "the word $x_t$ and the state $h_{t−1}$", colour=SOFT)
-    for y, formula in ((596, "$r = σ(W_r x_t + U_r h_{t−1})$"), (628, "$z = σ(W_z x_t + U_z h_{t−1})$"),
-                       (660, "$n = tanh(W_n x_t + r U_n h_{t−1})$")):
+    d.text(168, 366, "$z$")
+    d.text(340, 378, "$1 − z$")
+    d.text(512, 432, "$n$")
+    d.text(418, 470, "$r$")
+    word = d.box(24, 594, 76, 36, "$x_t$")
+    d.arrow(before.bottom, (62, 540))
+    d.arrow(word.top, (62, 572))
+    both = d.box(38, 540, 48, 32, "$x, h$")
+    d.arrow(both.right, (496, 556), candidate.bottom)
+    for box in (update, reset):
+        d.arrow((box.bottom[0], 556), box.bottom)
+    d.text(300, 576, "the word $x_t$ and the state $h_{t−1}$", colour=SOFT)
+    for y, formula in ((622, "$r = σ(W_r x_t + U_r h_{t−1})$"), (654, "$z = σ(W_z x_t + U_z h_{t−1})$"),
+                       (686, "$n = tanh(W_n x_t + r U_n h_{t−1})$"), (718, "$h_t = (1 − z) n + z h_{t−1}$")):
         d.text(160, y, formula, anchor="start")
-    d.text(160, 702, "$σ$ gives numbers from 0 to 1, so $r$ and $z$ are shares", anchor="start", colour=SOFT)
+    d.text(160, 758, "$σ$ gives numbers from 0 to 1, so $r$ and $z$ are shares", anchor="start", colour=SOFT)
     return d
 
 
@@ -67,6 +73,8 @@ def encoder_decoder():
     d.text(226, 252, "**context**", anchor="end")
     for step in (steps[0], steps[3]):
         d.arrow(step.bottom, (step.bottom[0], 200), (300, 200), context.top, colour=INK, width=2.4)
+    d.text(86, 184, "read backwards, ends here", anchor="start", size=15, colour=SOFT)
+    d.text(514, 184, "read forwards, ends here", anchor="end", size=15, colour=SOFT)
     d.text(376, 242, "one vector of fixed size", anchor="start")
     d.text(376, 264, "`[B, 1, d_model]`", anchor="start", size=15)
 
