@@ -177,7 +177,7 @@ def map_and_row(weights: Values, query: int, key: int, query_tokens: Sequence, k
     """
     row = as_numpy(weights)[query]
     shown = "hidden" if np.isnan(row[key]) else f"{row[key]:.2f}"
-    height = min(6.5, max(2.6, 0.3 * len(query_tokens) + 1.2))
+    height = min(6.5, max(2.6, 0.3 * len(query_tokens) + 1.2, 0.25 * len(key_tokens) + 1.2))
     picture, (left, right) = panels(8.4, height, 1, 2, width_ratios=[5, 4])
     largest = f"{label} from -{vmax:.3g} to {vmax:.3g}" if signed else largest_weights({"": weights}, query_tokens, key_tokens)
     chosen = f"{query_tokens[query]} to {key_tokens[key]}: {shown}"

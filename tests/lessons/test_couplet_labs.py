@@ -1,5 +1,6 @@
 """The text boxes of lesson 12: a line of its characters is answered, anything else gets a sentence; nothing raises."""
 import random
+import re
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ ODD = ["", " ", "\n", "\t", "\0", "\x1b[31m", "日升水秀", " 日 升 水 秀\
        "\u0e44\u0e17\u0e22", "繁體中文", "㐀㐁㐂㐃", "𠀀𠀁𠀂𠀃", "$x^2$", "\\frac", "{x!r}", "%s", "<b>日</b>", "&amp;", "<sep>",
        "<eos>", "<pad>", "1e309", "\ud7ff", "\U0010ffff", "\r\n", "日\0升水秀"]
 NEEDED = ("import torch", "couplets = load_couplets()", "order =", "def new_model(", "def as_text(", "def named(", "MAY_FACE =",
-          "RULES =", "def draw_writing(")                   # what the cells hold
+          "def keep_length(", "RULES =", "def draw_writing(")                   # what the cells hold
 
 
 def typed():
@@ -36,8 +37,7 @@ def page():
     namespace = {}
     for cell in code_cells(read(ROOT / "notebooks" / "12_couplets.ipynb")):
         if any(needed in cell.source for needed in NEEDED):
-            source = cell.source.split("\nexplorer = ")[0].split("\nmenu = ")[0].split("\nrow, due = ")[0].split("\nwritten = ")[0]
-            exec(source, namespace)
+            exec(re.split(r"\n(?:explorer|menu|inputs, due|written) = ", cell.source)[0], namespace)
     torch.manual_seed(0)
     namespace["model"] = GPT(len(namespace["vocab"]), 8, 4, 8, num_layers=2, dropout=0.0).eval()
     return namespace
@@ -49,7 +49,7 @@ def test_there_are_two_hundred_texts_and_many_of_them_can_be_read():
 
 def test_the_lab_answers_or_says_what_is_needed(page, recwarn):
     lab = explore(page["draw_writing"], line=["日升水秀   rì shēng shuǐ xiù"], own_line="", rule=list(page["RULES"]),
-                  temperature=(0.2, 3.0, 0.2, 1.0), place=(1, 10, 1, 5), seed=(0, 20))
+                  temperature=(0.2, 3.0, 0.2, 1.0), t=(1, 10, 1, 5), seed=(0, 20))
     for i, text in enumerate(typed()):
         lab.move(own_line=text, rule=list(page["RULES"])[i % 3])
         shown = lab.message.layout.display == "none"

@@ -8,7 +8,7 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
 from tests.lessons.approximate import NUMBER
-from tests.notebooks import NAMES, PATHS, ROOT, code_cells, read
+from tests.notebooks import NAMES, PATHS, ROOT, code_cells, has_tag, read
 
 CHEAP = ["01_nadaraya_watson", "03_masked_softmax"]
 TRAIN_WITHOUT_END = """
@@ -118,3 +118,20 @@ def test_no_function_reads_what_a_later_cell_binds_to_something_else(path):
         anew = [bound(later) for later, source in zip(tables[i + 1:], cells[i + 1:]) if not source.startswith("# %load")]
         trouble = read_later(table) & known & set().union(*anew)
         assert not trouble, cells[i]
+
+
+def used(table):
+    """The names of the notebook that a cell or its functions read."""
+    names = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_referenced()
+             and (table.get_type() == "module" or symbol.is_global())}
+    return names.union(*map(used, table.get_children()))
+
+
+@pytest.mark.parametrize("path", PATHS, ids=NAMES)
+def test_no_cell_needs_what_only_claims_bind(path):
+    """Claims are tests: who reads the page, or copies a solution, leaves them out."""
+    tables = {True: [], False: []}
+    for cell in code_cells(read(path)):
+        tables[has_tag(cell, "claims")].append(symtable.symtable(cell.source, path.name, "exec"))
+    needed, given = (set().union(*map(names, tables[False])) for names in (used, bound))
+    assert not needed & set().union(*map(bound, tables[True])) - given

@@ -39,8 +39,10 @@ def test_rows_that_are_there_are_kept_and_the_others_measured(tmp_path, monkeypa
     path = tmp_path / "couplets.csv"
     path.write_text(f'corpus,model,seed,bits,as_long\nmade,"{couplets.ANSWER}",0,9.99,0.5\n', encoding="utf-8")
     couplets.write(path, [("made", couplets.ANSWER, 0), ("made", couplets.ANSWER, 1), ("made", couplets.BOTH, 1),
-                          ("made", "counting: the facing character", "")])
+                          ("made", couplets.TWICE[couplets.BOTH], 1), ("made", "counting: the facing character", "")])
     with path.open(newline="", encoding="utf-8") as file:
-        kept, new, both, counted = csv.DictReader(file)
+        kept, new, both, twice, counted = csv.DictReader(file)
     assert kept["bits"] == "9.99" and float(new["bits"]) < 1.5 > float(both["bits"]) and float(new["as_long"]) > 0.3
-    assert float(counted["bits"]) < 0.5 and counted["as_long"] == counted["seed"] == ""
+    assert [row["steps"] for row in (new, both, twice)] == ["60", "60", "120"] and float(twice["bits"]) < float(both["bits"])
+    assert float(counted["bits"]) < 0.5 and counted["as_long"] == counted["seed"] == counted["steps"] == ""
+    assert {row["couplets"] for row in (new, both, twice, counted)} == {"100"}

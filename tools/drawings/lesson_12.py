@@ -1,4 +1,4 @@
-"""Lesson 12: a prompt and its answer in one row, and a rule between the logits and the softmax."""
+"""Lesson 12: a prompt and its answer in one sequence, and a rule between the logits and the softmax."""
 from tools.drawings.svg import ROLES, SOFT, Drawing
 
 ROW = ["$a_1$", "$a_2$", "$a_3$", "$a_4$", "`<sep>`", "$b_1$", "$b_2$"]
@@ -11,10 +11,10 @@ ALLOWED = {3, 7}
 
 def prompt_and_rule():
     d = Drawing(560, "A prompt, an answer and a rule", (
-        "One row holds the prompt, a1 to a4 and a separator, and what is written of the answer so far, b1 and b2. A GPT with a "
-        "causal mask reads the row, and its last position gives logits for the next token. The rule looks at a3, the character "
+        "One sequence holds the prompt, a1 to a4 and a separator, and what is written of the answer so far, b1 and b2. A GPT with "
+        "a causal mask reads it, and its last position gives logits for the next token. The rule looks at a3, the character "
         "that the next one faces, and lets through only the tokens that may face it; all other logits are masked. The softmax "
-        "makes probabilities of the rest, b3 is drawn from them and added to the row."))
+        "makes probabilities of the rest, b3 is drawn from them and added to the sequence."))
     boxes, x = [], LEFT
     for name, width in zip(ROW, WIDTHS):
         boxes.append(d.box(x, TOP, width, 38, name, "key" if name.startswith("$a") else None))
