@@ -97,7 +97,7 @@ EXERCISES = {
             "exponentials of 200 overflow to infinity; subtract the larger of the two `lse` first":
                 lambda a, x, b, y: shifted(a, x, b, y, 0),
             "these are not yet averages; divide by the sum of both shares":
-                lambda a, x, b, y: sum((lse - torch.maximum(x, y)).exp().unsqueeze(-1) * output for output, lse in ((a, x), (b, y))),
+                lambda a, x, b, y: sum((lse - torch.maximum(x, y)).exp().unsqueeze(-1) * one for one, lse in ((a, x), (b, y))),
             "this softmax goes over the queries; take it over the two halves":
                 lambda a, x, b, y: x.softmax(0).unsqueeze(-1) * a + y.softmax(0).unsqueeze(-1) * b,
             "you subtract one maximum for all queries, and exponentials underflow; each query needs its own":
