@@ -26,7 +26,7 @@ def slow_merge(output_a, lse_a, output_b, lse_b):
 def slow_keep_digits(x, digits):
     numbers = []
     for value in x.tolist():
-        m, e = math.frexp(value)                              # value = m * 2**e, m from 0.5 to 1
+        m, e = math.frexp(value)                              # value = m * 2**e, 0.5 <= |m| < 1
         whole = round(m * 2**digits)                          # a tie goes to the even one
         numbers.append(math.ldexp(whole, e - digits))
     return torch.tensor(numbers)
@@ -47,6 +47,11 @@ def shifted(output_a, lse_a, output_b, lse_b, largest):
 def with_digits(x, digits, rounding=torch.round):
     m, e = torch.frexp(x)
     return torch.ldexp(rounding(m * 2**digits), e - digits)
+
+
+def powers_of_whole_numbers(x, digits):
+    m, e = torch.frexp(x)
+    return (m * 2**digits).round() * 2**(e - digits)
 
 
 FLOPS, MOVED = torch.tensor([4.0, 1.0, 6.0, 100.0, 0.0]), torch.tensor([2.0, 12.0, 6.0, 3.0, 8.0])
@@ -89,6 +94,12 @@ EXERCISES = {
                 lambda a, x, b, y: weighed(a, (y - x).sigmoid(), b, (x - y).sigmoid()),
             "exponentials of 200 overflow; subtract the larger of the two first":
                 lambda a, x, b, y: weighed(a, x.exp(), b, y.exp()),
+            "exponentials of 200 overflow to infinity; subtract the larger of the two `lse` first":
+                lambda a, x, b, y: shifted(a, x, b, y, 0),
+            "these are not yet averages; divide by the sum of both shares":
+                lambda a, x, b, y: sum((lse - torch.maximum(x, y)).exp().unsqueeze(-1) * one for one, lse in ((a, x), (b, y))),
+            "this softmax goes over the queries; take it over the two halves":
+                lambda a, x, b, y: x.softmax(0).unsqueeze(-1) * a + y.softmax(0).unsqueeze(-1) * b,
             "you subtract one maximum for all queries, and exponentials underflow; each query needs its own":
                 lambda a, x, b, y: shifted(a, x, b, y, torch.cat([x, y]).max()),
             "you always subtract the first `lse`, and the other exponential overflows; subtract the larger":
@@ -109,6 +120,10 @@ EXERCISES = {
         {
             "digits are cut off; the nearest number may be above":
                 lambda x, digits: with_digits(x, digits, torch.trunc),
+            "floor always goes down; the nearest number may be above":
+                lambda x, digits: with_digits(x, digits, torch.floor),
+            "`2**` of negative whole numbers gives 0 in torch; `torch.ldexp` takes them":
+                powers_of_whole_numbers,
             "these are digits behind the point; count them from the first 1 of each number":
                 lambda x, digits: (x * 2**digits).round() / 2**digits,
             "one digit too many; m is at least 0.5, so its first digit behind the point is a 1":

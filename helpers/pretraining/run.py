@@ -17,6 +17,7 @@ import itertools
 import json
 import math
 import pathlib
+import statistics
 import sys
 import time
 import zlib
@@ -88,36 +89,41 @@ def pretrain(train_set: list[list[str]], validation_set: list[list[str]], tokeni
             out.mkdir(parents=True, exist_ok=True)
             checkpoint.load()
         parallel = together(model, checkpoint.tensors, run) if world > 1 else model
-        first, began = checkpoint.step(), time.perf_counter()
-        parts = torch.zeros(2)                                          # both losses of the last step
+        first, parts = checkpoint.step(), torch.zeros(2)                # both losses of the last step
+        times = []                                                      # of the steps since this start, in seconds
 
         def loss_fn(model, *batch):
             losses = step_losses(model, batch, rank, world, options.bf16)
             parts.copy_(losses.detach())
             return losses.sum()
 
-        keep = journal(out, checkpoint, options.steps, save_every, parts, lambda: evaluate(model, validation))
+        keep = journal(out, checkpoint, options.steps, save_every, parts, times, lambda: evaluate(model, validation))
         with keep if rank == 0 else contextlib.nullcontext() as watch:
             train(parallel, batches_from(first, pairs, tokenizer, options, rank), loss_fn, options.lr,
                   lambda step: schedule(first + step), clip=1.0, watch=watch, optimizer=optimizer)
         if rank == 0:
             loss, accuracy = evaluate(model, validation)
-            speed = (options.steps - first) * options.batch_size / (time.perf_counter() - began)
+            speed = options.batch_size / statistics.median(times) if times else 0.0
             finish(model, tokenizer, out, run | {
                 "validation_pairs": sum(len(batch[0]) for batch in validation), "validation_mlm_loss": loss,
                 "unigram_loss": unigram_loss(pairs, validation, run["vocab_size"]),
                 "validation_nsp_accuracy": accuracy, "seconds": round(checkpoint.all_seconds()),
-                "pairs_a_second": round(speed, 1), "processes": world, "device": device.type,     # since this start
+                "pairs_a_second": round(speed, 1), "processes": world, "device": device.type,
                 "python": sys.version.split()[0], "torch": torch.__version__})
     return model
 
 
 @contextlib.contextmanager
-def journal(out, checkpoint, steps, save_every, parts, validate):
-    """What `train` calls after each step: it writes log.csv and, every save_every steps, validates and saves."""
-    first = checkpoint.step()
+def journal(out, checkpoint, steps, save_every, parts, times, validate):
+    """What `train` calls after each step: it writes log.csv and, every save_every steps, validates and saves.
+
+    To `times` it adds how long the step took, without what it does itself.
+    """
+    first, began = checkpoint.step(), time.perf_counter()
     with open_log(out / "log.csv", COLUMNS, first) as log, tqdm(initial=first, total=steps, unit="step") as bar:
         def watch(taken, loss, _):
+            nonlocal began
+            times.append(time.perf_counter() - began)
             step = first + taken
             save = step % save_every == 0 or step == steps
             print(step, loss, *parts.tolist(), *(validate() if save else ("", "")), sep=",", file=log)
@@ -125,6 +131,7 @@ def journal(out, checkpoint, steps, save_every, parts, validate):
                 checkpoint.save()
             bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
             bar.update()
+            began = time.perf_counter()
         yield watch
 
 

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 import torch
@@ -104,6 +105,18 @@ def test_two_processes_learn_what_one_does_and_go_on_after_one_is_killed_or_both
     torch.testing.assert_close(mine, theirs, atol=1e-3, rtol=0)
     record = json.loads((two / "training.json").read_text())
     assert record["processes"] == 2 and record["pairs_a_second"] > 0
+
+
+def test_validation_does_not_count_as_time_of_steps(tmp_path, monkeypatch):
+    """Each is slower than the model by far, and comes after each step."""
+    def slow(model, batches):
+        time.sleep(0.5)
+        return 1.0, 0.5
+
+    monkeypatch.setattr(script, "evaluate", slow)
+    run(tmp_path, save_every=1, steps=4)
+    record = json.loads((tmp_path / "training.json").read_text())
+    assert record["seconds"] >= 2 and record["pairs_a_second"] > TINY["batch_size"] / 0.25
 
 
 @given(st.integers(1, 5), st.integers(0, 2**16), st.integers(5, 9))

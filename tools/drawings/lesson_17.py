@@ -5,11 +5,12 @@ LAYERS = [(150, "layer 1"), (285, "layer 2"), (420, "layer $N$")]
 
 
 def step():
-    d = Drawing(500, "One training step, and what it keeps", (
+    d = Drawing(520, "One training step, and what it keeps", (
         "At the top the forward pass: tokens go through layer 1, layer 2 and so on to layer N, and the loss comes out. Each layer "
         "leaves activations below it. Under them the backward pass goes from the loss back to layer 1; each layer uses up its "
         "activations and leaves gradients of its parameters. At the bottom, four things of the same size that stay in memory all "
-        "the time: parameters, gradients, and the two averages of Adam. Adam changes the parameters by the gradients."))
+        "the time: parameters, gradients, and the two averages of Adam. From the gradients Adam makes its averages, and with "
+        "them it changes the parameters."))
     d.text(24, 34, "**forward pass**", anchor="start")
     d.text(24, 252, "**backward pass**", anchor="start")
     d.box(24, 60, 80, 44, "tokens")
@@ -25,13 +26,17 @@ def step():
     for right, left in ((loss.x, 522), (420, 387), (285, 252)):
         d.arrow((right, 282), (left, 282))
     d.text(24, 174, "kept until used", anchor="start", colour=SOFT, size=15)
-    d.panel(16, 372, 568, 112)
+    d.panel(16, 372, 568, 132)
     d.text(30, 392, "in memory all the time", anchor="start", colour=SOFT)
     d.box(30, 414, 112, 50, "parameters", "parameter")
     gradients = d.box(170, 414, 112, 50, "gradients")
     d.box(310, 414, 260, 50, "Adam: two averages")
-    d.arrow((335, 304), (335, 340), (gradients.x + 56, 340), (gradients.x + 56, 412))
-    d.arrow((440, 464), (440, 476), (86, 476), (86, 466), dashes="4 3")
+    for x, _ in LAYERS:
+        d.arrow((x + 50, 304), (x + 50, 340), (gradients.x + 56, 340), head=False)
+    d.arrow((gradients.x + 56, 340), (gradients.x + 56, 412))
+    d.arrow((gradients.x + 112, 439), (308, 439))
+    d.arrow((440, 464), (440, 486), (86, 486), (86, 466))
+    d.text(263, 476, "changes", colour=SOFT, size=15)
     return d
 
 
