@@ -11,13 +11,15 @@ WHOLE = COLUMNS[-1] + SIDE - LEFT
 
 def pretraining():
     d = Drawing(640, "From two sentences to the two losses of pretraining", (
-        "The class token, the sentence she turned the key, a separator, the sentence it opened, a separator. Three are chosen. "
+        "The class token, the sentence she turned the key, a separator, the sentence it opened, a separator. Three are chosen, "
+        "more than the usual 15 %, so that each case is there. "
         "BERT reads the mask token in place of the first, a random token in place of the second, and the third as it is. "
         "The masked language modelling head gives logits over the vocabulary at the three chosen positions; they are compared with "
         "the tokens that were there, and the mean over chosen tokens is the first loss. The pooler and the next sentence head give "
         "two logits for the class token; they are compared with whether the second sentence follows, and the mean over pairs is "
         "the second loss. The two losses are added."))
     d.text(LEFT, 30, "**two sentences**, joined", anchor="start")
+    d.text(LEFT + WHOLE, 30, "**chosen**: 15 % of the tokens; here more", anchor="end")
     d.text(LEFT, 104, "**shown to BERT**: a chosen token becomes `[MASK]`, a random token, or stays", anchor="start")
     for i, (x, token) in enumerate(zip(COLUMNS, TOKENS)):
         d.box(x, 48, SIDE, 34, f"`{token}`", "weight" if i in SHOWN else None, size=15)
