@@ -94,6 +94,16 @@ def self_attends(*case, keys=rms_norm, values=rms_norm, mask=lower):
     return layer(*case, around=only(0, around))
 
 
+def crosses(*case, keys=lambda y, memory: memory, values=lambda y, memory: memory):
+    """A decoder layer whose cross-attention has other keys or values, from the normalised x and the memory."""
+    memory = case[1]
+
+    def around(x, sublayer):
+        y = rms_norm(x)
+        return x + attend(y, keys(y, memory), values(y, memory))
+    return layer(*case, around=only(1, around))
+
+
 def too_early(T_q, T_k):
     return lower(T_q, T_k, T_k - T_q - 1)
 
@@ -123,6 +133,8 @@ EXERCISES = {
                 lambda target, bos: target.roll(1, 1),
             "the target is shifted the other way, so the decoder reads what it has to predict next":
                 lambda target, bos: torch.cat([target[:, 1:], torch.full_like(target[:, :1], bos)], 1),
+            "0 stands in front; `bos` belongs there":
+                lambda target, bos: F.pad(target, (1, 0))[:, :-1],
             "`bos` replaced the first id, and nothing was shifted":
                 lambda target, bos: torch.cat([torch.full_like(target[:, :1], bos), target[:, 1:]], 1),
             "the result is one longer than the target; drop the last id":
@@ -174,6 +186,10 @@ EXERCISES = {
                     lambda x: x / (x.square().mean(-1, keepdim=True) + 1e-5).sqrt()),) * 3),
             "the memory is normalised once more; it comes finished from the encoder":
                 lambda x, memory, up, down: layer(x, rms_norm(memory), up, down),
+            "the values of cross-attention are normalised; the memory comes finished from the encoder":
+                lambda *case: crosses(*case, values=lambda y, memory: rms_norm(memory)),
+            "the memory is not read; keys and values of cross-attention are its rows":
+                lambda *case: crosses(*case, keys=lambda y, memory: y, values=lambda y, memory: y),
             "self-attention sees the future; row t may look at rows 0 to t":
                 lambda *case: layer(*case, mask=lambda *sizes: None),
             "the causal mask ends one column too late; row t may look at rows 0 to t":
@@ -196,6 +212,8 @@ EXERCISES = {
                 lambda *case: layer(*case, scaled=False),
             "the ReLU between `up` and `down` is missing":
                 lambda *case: layer(*case, activation=lambda x: x),
+            "the activation is GELU, not ReLU":
+                lambda *case: layer(*case, activation=F.gelu),
         }),
     "attend_from_cache": Exercise(
         slow_attend_from_cache,
@@ -221,6 +239,10 @@ EXERCISES = {
                 lambda *case: from_cache(*case, opposite).nan_to_num(),
             "the new tokens stand before the kept ones; the kept ones come first":
                 lambda q, k, v, kept_k, kept_v: from_cache(q, kept_k, kept_v, k, v, aligned),
+            "kept and new values are joined in another order than the keys; the kept ones come first in both":
+                lambda q, k, v, kept_k, kept_v: from_cache(q, k, kept_v, kept_k, v, aligned),
+            "there are two softmaxes, over the kept and over the new tokens; one softmax goes over all":
+                lambda q, k, v, *kept: attend(q, *kept) + attend(q, k, v, lower(len(q), len(q))),
             "a new token sees the kept ones and itself alone; it may also look at the new ones before it":
                 lambda *case: from_cache(*case, lambda T_q, T_k: torch.cat(
                     [torch.ones(T_q, T_k - T_q), torch.eye(T_q)], 1).bool()),

@@ -1,9 +1,9 @@
 """Lesson 7: the whole Transformer."""
 from tools.drawings.svg import PAPER, SOFT, WIDTH, Drawing
 
-WIDE, THICK = 172, 2.6
+WIDE, THICK = 172, 4.5
 BUILT = {"1": "weighted average", "2": "scoring function", "3": "masked softmax", "4": "attention to another text",
-         "5": "several heads", "6": "positions", "7": "this lesson"}
+         "5": "several heads", "6": "positions"}
 
 
 class Side:
@@ -53,9 +53,9 @@ class Side:
         self.reach(plus.y)
         self.y = plus.y + plus.height
 
-    def sublayer(self, y, words, lessons, query=False):
+    def sublayer(self, y, words, lessons="", query=False):
         """A norm and below it, behind a query or not, the sublayer, which adds to the spine; returns the sublayer's box."""
-        norm = self.beside(y, 30, "norm", lessons="7")
+        norm = self.beside(y, 30, "norm")
         self.d.arrow((self.spine, norm.left[1]), self.side_of(norm))
         before = norm
         if query:
@@ -78,11 +78,11 @@ def transformer():
         "feed-forward, each behind a norm, each added to a line that runs through, the residual connection. A last norm "
         "gives the memory. On the right the decoder does the same with the target; its self-attention is masked, and "
         "between the two stands cross-attention, with queries from the target and keys and values from the memory. A last "
-        "norm and a linear layer give the logits. Small numbers name the lesson that built each part."))
+        "norm and a linear layer give the logits. Small numbers name the earlier lesson that built a part."))
     encoder, decoder = Side(d, True), Side(d, False)
     for side, ids in ((encoder, "`src [B, T_src]`"), (decoder, "`tgt [B, T]`")):
         side.on(24, 34, ids)
-        side.on(86, 36, "token embedding", "parameter", "7")
+        side.on(86, 36, "token embedding", "parameter")
         side.add(side.beside(144, 32, "positions", lessons="6"))
     d.panel(24, 214, 252, 252)
     d.text(276, 200, "encoder layer × $N$", anchor="end", colour=SOFT)
@@ -90,8 +90,8 @@ def transformer():
     d.text(324, 200, "decoder layer × $N$", anchor="start", colour=SOFT)
 
     encoder.sublayer(230, "`self_attn`", "1235")
-    encoder.sublayer(350, "`feed_forward`", "7")
-    norm = encoder.on(488, 36, "norm", lessons="7", width=86)
+    encoder.sublayer(350, "`feed_forward`")
+    norm = encoder.on(488, 36, "norm", width=86)
     memory = d.box(130, 484, 84, 44, "memory")
     d.arrow(norm.right, memory.left)
     d.text(24, 552, "`[B, T_src, d_model]`", anchor="start", size=15)
@@ -102,9 +102,9 @@ def transformer():
         projected = d.box(236, y - 13, 34, 26, f"${name}$", role)
         d.arrow((memory.right[0], y), projected.left)
         d.arrow(projected.right, (cross.x, y))
-    decoder.sublayer(550, "`feed_forward`", "7")
-    decoder.on(678, 36, "norm", lessons="7", width=86)
-    output = decoder.on(736, 36, "`output`", "parameter", "7")
+    decoder.sublayer(550, "`feed_forward`")
+    decoder.on(678, 36, "norm", width=86)
+    output = decoder.on(736, 36, "`output`", "parameter")
     d.arrow(output.bottom, (output.bottom[0], 806))
     d.text(576, 824, "logits `[B, T, tgt_vocab_size]`", anchor="end")
     for place, (lesson, words) in enumerate(BUILT.items()):
