@@ -19,7 +19,7 @@ def page():
     torch.manual_seed(0)
     judge = namespace["BertClassifier"](namespace["pretrained"](), 3).eval()
     reader = namespace["BertTagger"](namespace["pretrained"](), 2).eval()
-    namespace |= {"judge": judge, "models": {"a span": reader}, "LABELS": ["entailment", "neutral", "contradiction"],
+    namespace |= {"judge": judge, "longest": 5, "models": {"a span": reader}, "LABELS": ["entailment", "neutral", "contradiction"],
                   "rows": {"two texts": ((), (), [("It is.", "It is not.", 2)]), "a span": ((), (), [("Who?", "It is I.", 6, 7)])}}
     for cell in cells:
         if any(f"def {name}(" in cell.source for name in ("encode_pair", "changing_each", "follows", "spans")):
