@@ -121,10 +121,15 @@ def tag_f1(logits: list[Tensor], examples: list[tuple]) -> float:
     return 2 * right / max(1, int((predicted > 0).sum() + (tags > 0).sum()))
 
 
-def exact_match(logits: list[Tensor], examples: list[tuple]) -> float:
-    """The share of the spans that are right from the first token to the last; logits: [T, 2] each."""
-    return sum(best_span(row, in_passage(segments)) == wanted
+def exact_match(logits: list[Tensor], examples: list[tuple], max_len: int | None = None) -> float:
+    """The share of the spans that are right from the first token to the last; logits: [T, 2] each, max_len as in `best_span`."""
+    return sum(best_span(row, in_passage(segments), max_len) == wanted
                for row, (_, segments, wanted) in zip(logits, examples)) / len(examples)
+
+
+def longest_span(examples: list[tuple]) -> int:
+    """How many tokens the longest of the answers has."""
+    return max(last - first + 1 for _, _, (first, last) in examples)
 
 
 def in_passage(segments: list[int]) -> Tensor:

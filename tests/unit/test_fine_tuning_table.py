@@ -1,12 +1,13 @@
 """The tools that measure lesson 15: counting by hand, frozen features, rates chosen on validation rows, questions for a judge."""
 import csv
+import itertools
 
 import pytest
 import torch
 
 from helpers.bert import Bert, BertClassifier
 from helpers.pretrained.weights import SHIPPED
-from tools.make_weights import counting, fine_tuning, judge
+from tools.make_weights import counting, fine_tuning, judge, logistic
 
 
 def test_what_two_texts_do_not_share():
@@ -46,6 +47,40 @@ def test_words_around_an_answer_tell_which_is_asked_for():
     assert counting.by_clues(rows, rows) == 1 > counting.by_earlier_answers(rows, rows)
 
 
+def test_logistic_regression_by_hand():
+    """A feature of 3 in 4 things of class 1 and of 1 in 4 of class 0: the odds of 1 are 3 with it and 1/3 without."""
+    things, labels = [["x"], [], [], [], ["x"], ["x"], ["x"], []], [0] * 4 + [1] * 4
+    classify = logistic.logistic_regression(things, labels, 0)
+    expected = torch.tensor([[1 / 4, 3 / 4], [3 / 4, 1 / 4]])
+    torch.testing.assert_close(classify([["x", "new"], []]).softmax(1), expected, atol=1e-3, rtol=0)
+    assert logistic.logistic_regression(things, labels, 10.0)([["x"]]).diff().abs() < 0.1
+
+
+def test_the_penalty_that_the_second_rows_prefer_is_scored_on_the_last():
+    fits = {0.1: {"choose": 0.5, "test": 0.9}, 0.2: {"choose": 0.7, "test": 0.6}}
+    found = logistic.best(None, "choose", "test", fits=lambda known: ((penalty, fits[penalty].get) for penalty in fits))
+    assert found == (0.2, 0.7, 0.6)
+
+
+def test_how_a_word_is_spelled_tells_names():
+    assert [logistic.shape(word) for word in ("max_iter", "RuntimeError", "FFT", "2d", ".")] == ["x_x", "XxXx", "X", "0x", "."]
+    rows = [(["Returns", "max_iter", "now"], [0, 1, 0]), (["The", "n_jobs", "of", "it"], [0, 1, 0, 0])] * 10
+    fresh = [(["That", "is", "tol_abs", "here"], [0, 0, 1, 0])]
+    rule, = logistic.RULES["each word"].values()
+    assert rule(rows, fresh, fresh)[1:] == (1, 1)
+
+
+def test_logistic_regression_weighs_the_clues_of_an_answer():
+    def row(least, most, ask):
+        passage = f"It is at least {least}. It is at most {most}."
+        start = passage.index(answer := str(least if ask == "smallest" else most))
+        return f"Which is the {ask}?", passage, start, start + len(answer)
+
+    rows = [row(a, b, ask) for ask in ("smallest", "largest") for a, b in ((10, 20), (20, 30), (30, 10), (20, 10))]
+    rule, = logistic.RULES["a span"].values()
+    assert rule(rows, rows, [*rows, ("What?", "No answer of before.", 0, 2)])[1:] == (1, 8 / 9)
+
+
 def test_frozen_features_are_those_of_the_bert_and_do_not_learn():
     torch.manual_seed(0)
     bert = Bert(40, 16, 2, 16, 1, 20, dropout=0.5).eval()
@@ -72,10 +107,20 @@ def test_of_several_rates_the_one_that_validation_prefers_counts(tmp_path):
 
 
 def test_what_the_lesson_says_of_three_seeds_has_three():
-    for task in fine_tuning.TASKS:
-        for start in ("counting", "pretrained", "frozen"):
-            assert len(fine_tuning.chosen(task, start, 1000)) == 3, (task, start)
-        assert fine_tuning.chosen(task, "from scratch", 1000), task
+    for task, start, examples in itertools.product(fine_tuning.TASKS, [*fine_tuning.SIMPLE, "pretrained", "frozen", "from scratch"],
+                                                   fine_tuning.EXAMPLES):
+        assert len(fine_tuning.chosen(task, start, examples)) == 3, (task, start, examples)
+    for task, start in itertools.product(fine_tuning.TASKS, ["published, frozen"]):
+        assert len(fine_tuning.chosen(task, start, 1000)) == 3, (task, start)
+
+
+def test_opposites_replace_as_many_pairs_as_were_asked_for():
+    pairs = [("The old file.", "A file.", 2), ("The new file.", "The files.", 0), ("A file.", "The file.", 2),
+             ("It does not open the old file.", "It.", 2), ("The black file.", "It.", 2)]
+    assert judge.more_opposites(pairs, 0) == pairs
+    first, last = ("The old file.", "The new file.", 2), ("The black file.", "The white file.", 2)
+    assert judge.more_opposites(pairs, 1) == [first, *pairs[1:]]
+    assert judge.more_opposites(pairs, 9) == [first, *pairs[1:4], last]
 
 
 def test_questions_for_a_judge():

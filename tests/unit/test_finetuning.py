@@ -109,6 +109,14 @@ def test_what_counts_as_right():
     assert ft.exact_match([scores] * 2, [(None, [0, 1, 1, 1], (2, 2)), (None, [0, 1, 1, 1], (1, 2))]) == 0.5
 
 
+def test_an_answer_can_be_too_long():
+    scores = torch.tensor([[0.0, 0.0], [5.0, 1.0], [0.0, 0.0], [1.0, 5.0], [0.0, 0.0]])
+    rows = [(None, [0, 1, 1, 1, 1], (1, 3)), (None, [0, 1, 1, 1, 1], (1, 1))]
+    assert ft.longest_span(rows) == 3 and ft.longest_span(rows[1:]) == 1
+    assert ft.exact_match([scores] * 2, rows) == ft.exact_match([scores] * 2, rows, 3) == 0.5
+    assert ft.exact_match([scores], rows[1:], 2) == 1 > ft.exact_match([scores], rows[1:])
+
+
 def test_the_f1_of_tags_by_hand():
     answers, tags = [1, 1, 1, 0, 2, 1], [1, 1, 0, 1, 1, ft.IGNORE]      # 2 right of 4 answered, 4 wanted; the last does not count
     found = [torch.nn.functional.one_hot(torch.tensor(answers), 3)]
