@@ -29,7 +29,7 @@ def test_norm(figure):
                  for norm in ("pre", "post", "none", "small start")}
         figure(f"reversing eight digits, 24 layers, rate {lr}: % right", right["pre"],
                {"post-norm": right["post"], "without norms": right["none"],
-                "and a small start": right["small start"] if lr < 0.01 else "no number any more"}, how="3 seeds")
+                "small start without norms": right["small start"] if lr < 0.01 else "no number any more"}, how="3 seeds")
         assert max(right["post"] + right["none"]) < 40 and (mean(right["pre"]) > 95 or lr == 0.001)
         assert lr == 0.01 or min(right["small start"]) > 95
 
