@@ -60,6 +60,8 @@ EXERCISES = {
                 lambda rows, sep: rows[:, 1:] * ~from_the_separator(rows, sep)[:, :-1],
             "only the answer's first token is a target; so are all that follow it":
                 lambda rows, sep: rows[:, 1:] * (rows == sep)[:, :-1],
+            "where nothing is to be learned you have -100, torch's default; here it is 0, the id of <pad>":
+                lambda rows, sep: rows[:, 1:].masked_fill(~from_the_separator(rows, sep)[:, :-1], -100),
         }),
     "allowed_probs": Exercise(
         slow_allowed_probs,
@@ -78,6 +80,8 @@ EXERCISES = {
                 lambda logits, allowed, temperature: logits.masked_fill(~allowed, -torch.inf).softmax(-1),
             "you multiply by the temperature; divide by it":
                 lambda logits, allowed, temperature: (logits * temperature).masked_fill(~allowed, -torch.inf).softmax(-1),
+            "the temperature divides the probabilities; it has to divide the logits, before the softmax":
+                lambda logits, allowed, temperature: logits.masked_fill(~allowed, -torch.inf).softmax(-1) / temperature,
             "the softmax is over the rows; each row needs the sum 1":
                 lambda logits, allowed, temperature: (logits / temperature).masked_fill(~allowed, -1e4).softmax(0),
             "all allowed tokens are equally likely; their logits decide":
@@ -102,6 +106,10 @@ EXERCISES = {
                 lambda ids, good: (good & ~came_before(ids)).float().mean(),
             "answers are equal only if all their tokens are; you compare the first token":
                 lambda ids, good: (good & ~came_before(ids[..., :1])).sum(-1).float().mean(),
+            "answers with the same tokens in another order are different; you count them as one":
+                lambda ids, good: (good & ~came_before(ids.sort(-1).values)).sum(-1).float().mean(),
+            "equal answers to different lines are counted once; each line has its own":
+                lambda ids, good: torch.tensor(len(ids[good].unique(dim=0)) / len(ids)),
             "an answer that comes again is not counted at all; count it once":
                 lambda ids, good: (good & ~came_before(ids) & ~came_before(ids.flip(1)).flip(1)).sum(-1).float().mean(),
         }),
