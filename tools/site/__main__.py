@@ -7,6 +7,7 @@ import functools
 import operator
 import pathlib
 import re
+import shutil
 
 import jinja2
 from nbclient import NotebookClient
@@ -17,6 +18,7 @@ from pygments.lexers import PythonLexer
 from helpers.widgets.bundle import bundle
 from tests.notebooks import NAMES, PATHS, ROOT, has_tag, read
 from tools.glossary import GLOSSARY
+from tools.site import search
 from tools.site.prose import Prose
 
 PAGES = pathlib.Path(__file__).parent / "pages"
@@ -43,16 +45,21 @@ def build(folder, live=NAMES):
     sheets = [PAGES / "style.css", *sorted((ROOT / "helpers" / "widgets").glob("*.css"))]
     styles = "".join(map(text_of, sheets))
     (folder / "style.css").write_text(styles, encoding="utf-8")
-    prose = Prose(GLOSSARY.parent)
-    letters = [prose.render(cell.source) for cell in read(GLOSSARY).cells]
-    write(folder / "glossary.html", "glossary.html", **shared, letters=letters, headings=prose.headings)
+    for name in ("search.js", "shell.js"):
+        shutil.copy(PAGES / name, folder)
+    pages = []                                                          # (name, title, markup) for the search
     for number, path in enumerate(PATHS):
         states = explorers_of(path) if path.stem in live else {}
         prose = Prose(path.parent)
-        write(folder / f"{path.stem}.html", "lesson.html", **shared, number=number, headings=prose.headings,
-              cells=[shown(cell, prose, states.get(i)) for i, cell in enumerate(read(path).cells)],
+        cells = [shown(cell, prose, states.get(i)) for i, cell in enumerate(read(path).cells)]
+        write(folder / f"{path.stem}.html", "lesson.html", **shared, number=number, headings=prose.headings, cells=cells,
               explorers=scripts() if states else "")
+        pages.append((path.stem, shared["lessons"][number]["title"], "".join(cell.get("prose", "") for cell in cells)))
         print("wrote", path.stem + (f", explorers that answer: {len(states)}" if states else ""), flush=True)
+    prose = Prose(GLOSSARY.parent)
+    letters = [prose.render(cell.source) for cell in read(GLOSSARY).cells]
+    write(folder / "glossary.html", "glossary.html", **shared, letters=letters, headings=prose.headings)
+    (folder / "search_index.js").write_text(search.script([*pages, ("glossary", "Glossary", "".join(letters))]), encoding="utf-8")
 
 
 def scripts():
@@ -94,8 +101,8 @@ def output_of(output, state):
         return {"html": output.data["text/html"], "kind": "wide" if table else "written"}
     picture = output.metadata["image/png"]
     part = re.match(rf"Lab|{'|'.join(EXPLORERS)}", output.data["text/plain"]) if VIEW in output.data else None
-    return {"png": output.data["image/png"].replace("\n", ""), "alt": picture["alt"], "width": picture["width"],
-            "part": part and part[0], "state": state}
+    return {"png": output.data["image/png"].replace("\n", ""), "alt": picture["alt"],
+            "width": picture["width"], "height": picture["height"], "part": part and part[0], "state": state}
 
 
 def explorers_of(path):

@@ -1,0 +1,31 @@
+"""The index of the site's search: a script beside the pages, so that it is there without a server.
+
+It is the text itself: for each page its sections, and for each section its heading, the words that it explains, and what it says.
+What is folded (answers, solutions) is left out, so that no result gives it away.
+"""
+import html
+import json
+import re
+
+HEADING = re.compile(r'<h([1-3]) id="(.*?)">(.*?)</h\1>', flags=re.S)
+TERM = re.compile(r'<a href="glossary\.html#[^"]*">(.*?)</a>', flags=re.S)
+NOT_READ = re.compile(r"<details.*?</details>|<svg.*?</svg>|<style.*?</style>", flags=re.S)
+BLOCK_END = re.compile(r"</(?:p|li|t[dhr]|h\d|div|pre|summary)>|<br>")
+
+
+def plain(markup):
+    """What a reader sees of it, in one line."""
+    return " ".join(html.unescape(re.sub(r"<.*?>", "", BLOCK_END.sub(" ", markup), flags=re.S)).split())
+
+
+def sections(markup):
+    """[anchor, heading, the words that it links to the glossary, text] from each heading of a page to the next."""
+    _, *parts = HEADING.split(NOT_READ.sub("", markup))
+    return [[anchor, plain(heading), sorted({plain(term) for term in TERM.findall(body)}), plain(body)]
+            for anchor, heading, body in zip(parts[1::4], parts[2::4], parts[3::4])]
+
+
+def script(pages):
+    """The file that the search box loads when it is used; pages: (name, title, markup)."""
+    index = [[name, title, sections(markup)] for name, title, markup in pages]
+    return f"window.searchIndex = {json.dumps(index, ensure_ascii=False, separators=(',', ':'))};\n"
