@@ -18,7 +18,7 @@ from pygments.lexers import PythonLexer
 from helpers.widgets.bundle import bundle
 from tests.notebooks import NAMES, PATHS, ROOT, has_tag, read
 from tools.glossary import GLOSSARY
-from tools.site import search
+from tools.site import search, teaching
 from tools.site.prose import Prose
 
 PAGES = pathlib.Path(__file__).parent / "pages"
@@ -59,7 +59,20 @@ def build(folder, live=NAMES):
     prose = Prose(GLOSSARY.parent)
     letters = [prose.render(cell.source) for cell in read(GLOSSARY).cells]
     write(folder / "glossary.html", "glossary.html", **shared, letters=letters, headings=prose.headings)
+    for_teachers(folder, shared)
     (folder / "search_index.js").write_text(search.script([*pages, ("glossary", "Glossary", "".join(letters))]), encoding="utf-8")
+
+
+def for_teachers(folder, shared):
+    """Write the page for teachers, and the answers to which it alone leads."""
+    prose = Prose(ROOT)
+    computed = {function.__name__: function for function in (teaching.plan, teaching.lesson_table, teaching.mistakes)}
+    text = prose.render(jinja2.Template(text_of(PAGES / "teach.md")).render(computed))
+    write(folder / "teach.html", "teach.html", **shared, text=text, headings=prose.headings)
+    prose = Prose(ROOT / "notebooks")
+    answers = [(lesson, [shown(cell, prose, None) for cell in cells]) for lesson, cells in teaching.answers()]
+    write(folder / "answers.html", "answers.html", **shared, answers=answers,
+          headings=[(2, lesson.name, lesson.title) for lesson, _ in answers])
 
 
 def scripts():

@@ -66,7 +66,8 @@ def image(path, alt):
     if path.suffix == ".svg":
         width, height = re.search(r'width="([\d.]+)" height="([\d.]+)"', path.read_text(encoding="utf-8")).groups()
     else:
-        width, height = Image.open(path).size
+        with Image.open(path) as picture:
+            width, height = picture.size
     data = base64.b64encode(path.read_bytes()).decode()
     return (f'<img src="data:{kind};base64,{data}" alt="{html.escape(alt)}" '
             f'width="{float(width):.0f}" height="{float(height):.0f}">')
