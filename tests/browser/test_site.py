@@ -6,8 +6,7 @@ import nbformat
 import pytest
 
 from tests.browser.labdriver import FINGERPRINT, findings, wait_until
-from tests.notebooks import NAMES, ROOT, text_cells
-from tests.notebooks import read as read_notebook
+from tests.notebooks import NAMES, ROOT, read, text_cells
 from tools.execute import KERNEL
 from tools.site import __main__ as website
 from tools.site.__main__ import VIEW
@@ -104,7 +103,7 @@ def shared_page(browser):
 
 
 @pytest.fixture
-def read(shared_page, site):
+def visit(shared_page, site):
     """Opens a page of the site in the shared one, 1366 pixels wide, in the light theme; fails at the end if it complained."""
     page, said = shared_page
 
@@ -119,8 +118,8 @@ def read(shared_page, site):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_quick_stays_still_and_fits(read, name):
-    page = read(name)
+def test_a_page_is_quick_stays_still_and_fits(visit, name):
+    page = visit(name)
     assert page.evaluate(FIRST_PAINT) < 1000
     assert page.locator("nav.contents details[open]").count() == page.locator("nav.contents").count()
     page.evaluate(SCROLL)
@@ -132,9 +131,9 @@ def test_a_page_is_quick_stays_still_and_fits(read, name):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_nothing_stands_in_the_way_of_a_reader(read, name):
+def test_nothing_stands_in_the_way_of_a_reader(visit, name):
     """In both themes; of the code only one page keeps its colours, for they make axe slow."""
-    page = read(name)
+    page = visit(name)
     page.evaluate("() => document.querySelectorAll('details').forEach((node) => { node.open = true; })")
     if name != COLOURED:
         page.evaluate("() => document.querySelectorAll('pre.code code').forEach((node) => { node.textContent += ''; })")
@@ -144,8 +143,8 @@ def test_nothing_stands_in_the_way_of_a_reader(read, name):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_whole(read, site, name):
-    page = read(name)
+def test_a_page_is_whole(visit, site, name):
+    page = visit(name)
     page.set_viewport_size(PHONE)
     for alt, drawn in page.locator("img").evaluate_all("images => images.map((i) => [i.alt, i.complete && i.naturalWidth > 0])"):
         assert drawn and len(alt) > 20, alt
@@ -163,7 +162,7 @@ def test_a_page_is_whole(read, site, name):
         steps = {"prev": NAMES[max(place - 1, 0):place], "next": NAMES[place + 1:place + 2]}
         for way, names in steps.items():                                # at the top and at the bottom
             assert page.locator(f"[rel={way}]").evaluate_all(HREFS) == 2 * [f"{other}.html" for other in names]
-        text = "\n\n".join(cell.source for cell in text_cells(read_notebook(ROOT / "notebooks" / f"{name}.ipynb")))
+        text = "\n\n".join(cell.source for cell in text_cells(read(ROOT / "notebooks" / f"{name}.ipynb")))
         formulas = re.findall(FORMULA, re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.S), flags=re.S)
         assert page.locator("math").count() == len(formulas)
         assert page.locator("math merror").count() == 0

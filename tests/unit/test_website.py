@@ -67,12 +67,14 @@ def code_of(cell):
     return highlight(cell.source, PythonLexer(), HtmlFormatter(nowrap=True))
 
 
-def test_every_section_can_be_found_and_no_solution():
+def test_every_section_can_be_found_and_no_solution(tmp_path):
     html = """<h1 id="one">1 · One</h1><p>It says <b>what</b> <a href="glossary.html#a-b">A&amp;B</a> is.</p><svg>drawn</svg>
 <h2 id="two"><a href="#two">Two</a></h2><ul><li>a</li><li>b</li></ul><details><summary>Answers</summary>secret</details>"""
     assert search.sections(html) == [["one", "1 · One", ["A&B"], "It says what A&B is."], ["two", "Two", [], "a b"]]
-    text = search.script([("01_one", "1 · One", html)])
-    assert json.loads(text.removeprefix("window.searchIndex = ").removesuffix(";\n"))[0][:2] == ["01_one", "1 · One"]
+    page = f'<title>1 · One &amp; all | Course</title><section class="prose" id="c">\n{html}</section><h2 id="x">not prose</h2>'
+    (tmp_path / "01_one.html").write_text(page, encoding="utf-8")
+    text = search.script([tmp_path / "01_one.html"]).removeprefix("window.searchIndex = ").removesuffix(";\n")
+    assert json.loads(text) == [["01_one", "1 · One & all", search.sections(html)]]
 
 
 def test_a_plan_has_its_lessons_after_what_they_need_in_sessions_that_fit():

@@ -45,22 +45,21 @@ def build(folder, live=NAMES):
     sheets = [PAGES / "style.css", *sorted((ROOT / "helpers" / "widgets").glob("*.css"))]
     styles = "".join(map(text_of, sheets))
     (folder / "style.css").write_text(styles, encoding="utf-8")
-    for name in ("search.js", "shell.js"):
-        shutil.copy(PAGES / name, folder)
-    pages = []                                                          # (name, title, markup) for the search
-    for number, path in enumerate(PATHS):
-        states = explorers_of(path) if path.stem in live else {}
-        prose = Prose(path.parent)
-        cells = [shown(cell, prose, states.get(i)) for i, cell in enumerate(read(path).cells)]
-        write(folder / f"{path.stem}.html", "lesson.html", **shared, number=number, headings=prose.headings, cells=cells,
-              explorers=scripts() if states else "")
-        pages.append((path.stem, shared["lessons"][number]["title"], "".join(cell.get("prose", "") for cell in cells)))
-        print("wrote", path.stem + (f", explorers that answer: {len(states)}" if states else ""), flush=True)
     prose = Prose(GLOSSARY.parent)
     letters = [prose.render(cell.source) for cell in read(GLOSSARY).cells]
     write(folder / "glossary.html", "glossary.html", **shared, letters=letters, headings=prose.headings)
+    for number, path in enumerate(PATHS):
+        states = explorers_of(path) if path.stem in live else {}
+        prose = Prose(path.parent)
+        write(folder / f"{path.stem}.html", "lesson.html", **shared, number=number, headings=prose.headings,
+              cells=[shown(cell, prose, states.get(i)) for i, cell in enumerate(read(path).cells)],
+              explorers=scripts() if states else "")
+        print("wrote", path.stem + (f", explorers that answer: {len(states)}" if states else ""), flush=True)
     for_teachers(folder, shared)
-    (folder / "search_index.js").write_text(search.script([*pages, ("glossary", "Glossary", "".join(letters))]), encoding="utf-8")
+    index = search.script([folder / f"{name}.html" for name in (*(path.stem for path in PATHS), "glossary")])
+    (folder / "search_index.js").write_text(index, encoding="utf-8")
+    for name in ("search.js", "shell.js"):
+        shutil.copy(PAGES / name, folder)
 
 
 def for_teachers(folder, shared):

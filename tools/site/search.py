@@ -7,6 +7,7 @@ import html
 import json
 import re
 
+PROSE = re.compile(r'<section class="prose".*?</section>', flags=re.S)
 HEADING = re.compile(r'<h([1-3]) id="(.*?)">(.*?)</h\1>', flags=re.S)
 TERM = re.compile(r'<a href="glossary\.html#[^"]*">(.*?)</a>', flags=re.S)
 NOT_READ = re.compile(r"<details.*?</details>|<svg.*?</svg>|<style.*?</style>", flags=re.S)
@@ -25,7 +26,11 @@ def sections(markup):
             for anchor, heading, body in zip(parts[1::4], parts[2::4], parts[3::4])]
 
 
-def script(pages):
-    """The file that the search box loads when it is used; pages: (name, title, markup)."""
-    index = [[name, title, sections(markup)] for name, title, markup in pages]
+def script(paths):
+    """The file that the search box loads when it is used, from the text cells of these pages."""
+    index = []
+    for path in paths:
+        page = path.read_text(encoding="utf-8")
+        title = html.unescape(re.search("<title>(.*?) [|] ", page)[1])
+        index.append([path.stem, title, sections("".join(PROSE.findall(page)))])
     return f"window.searchIndex = {json.dumps(index, ensure_ascii=False, separators=(',', ':'))};\n"
