@@ -15,4 +15,6 @@ export default [
   { files: ["**/*.js"], languageOptions: { globals }, rules },
   // The site writes the modules of the explorers above page.js, into one module.
   { files: ["**/site/pages/page.js"], languageOptions: { globals: { explorers: "readonly" } } },
+  // Every page has both of these scripts.
+  { files: ["**/site/pages/shell.js"], languageOptions: { globals: { loadIndex: "readonly" } } },
 ];

@@ -15,11 +15,15 @@ from tests.notebooks import PATHS, ROOT, has_tag, is_solution, read
 README = pathlib.Path(__file__).parent / "handout.md"
 COPIED = ("helpers", "notebooks/images", "notebooks/glossary.ipynb", "environment.yml", "pyproject.toml", "requirements.lock",
           "LICENSE", "tools/make_weights/depth.py", "tools/make_weights/judge.py")     # which lessons 7 and 15 show
+SITE = """
+The lessons are also pages to read in a browser, with nothing to install: [open them](../site/index.html).
+Their solutions are folded.
+"""
 RULES = ("help", "lab", "clean", "$(VENV)/ready", ".PHONY")             # of the Makefile; the others need the tests
 
 
 def hand_out(folder):
-    """Write the whole course without its solutions.
+    """Write the whole course without its solutions. Its README links to the site if that lies beside the folder.
 
     Raises FileExistsError if the folder exists, so that no work in it is lost.
     """
@@ -36,7 +40,9 @@ def hand_out(folder):
         nbformat.write(without_solutions(read(path)), folder / "notebooks" / path.name)
     (folder / "Makefile").write_text(without_tests((ROOT / "Makefile").read_text(encoding="utf-8")), encoding="utf-8")
     lessons = re.search(r"^\| lesson .*?\n\n", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.M | re.S)[0]
-    (folder / "README.md").write_text(README.read_text(encoding="utf-8") + "\n" + lessons.rstrip() + "\n", encoding="utf-8")
+    site = SITE if (folder.parent / "site" / "index.html").exists() else ""
+    readme = f"{README.read_text(encoding='utf-8')}{site}\n{lessons.rstrip()}\n"
+    (folder / "README.md").write_text(readme, encoding="utf-8")
 
 
 def without_solutions(notebook):

@@ -120,9 +120,9 @@ def wait_until(condition, timeout, message):
     return value
 
 
-def findings(page, scope="body"):
+def findings(page, scope="body", **options):
     """What the accessibility checker axe finds serious or critical in the parts that the selector `scope` names."""
-    options = {"resultTypes": ["violations"], "preload": False}         # else it asks for the page's files once more
+    options |= {"resultTypes": ["violations"], "preload": False}        # else it asks for the page's files once more
     found = Axe().run(page, scope, options).response["violations"]
     grave = [rule for rule in found if rule["impact"] in ("serious", "critical")]
     return [f"{rule['id']}: {node['html'][:200]}" for rule in grave for node in rule["nodes"]]

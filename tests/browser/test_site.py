@@ -12,7 +12,9 @@ from tools.site import __main__ as website
 from tools.site.__main__ import VIEW
 
 LIVE = ["03_masked_softmax", "13_bert"]                                 # cheap to run; one map, and a grid
-PHONE = {"width": 390, "height": 844}
+PAGES = ["index", "glossary", "teach", "answers", *NAMES]
+COLOURED = "01_nadaraya_watson"                                         # axe looks at its code, too
+PHONE, DESK = {"width": 390, "height": 844}, {"width": 1366, "height": 768}
 FORMULA = r"\$\$.+?\$\$|\$.+?\$"
 
 TYPED = """import torch
@@ -35,10 +37,23 @@ ModelExplorer.of_texts(read, text="one two three")"""
 
 HREFS = "links => links.map((link) => link.getAttribute('href'))"
 FOLDED = "nodes => nodes.map((node) => [node.querySelector('summary').innerText.trim(), node.textContent.trim()])"
+WIDTH = "() => document.documentElement.scrollWidth"
+FIRST_PAINT = """() => new Promise((done) => new PerformanceObserver((list) => list.getEntriesByName('first-contentful-paint')
+  .forEach((paint) => done(paint.startTime))).observe({ type: 'paint', buffered: true }))"""
+# How far things moved that nobody had touched.
+SHIFTS = """window.shifted = 0;
+new PerformanceObserver((list) => list.getEntries().forEach((shift) => { window.shifted += shift.value; }))
+  .observe({ type: 'layout-shift', buffered: true });"""
+SCROLL = """async () => {
+  for (let y = 0; y < document.body.scrollHeight; y += 600) {
+    scrollTo(0, y);
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  }
+}"""
 # What stands on a page outside code, and formulas as one letter.
 WORDS = """() => {
   const page = document.body.cloneNode(true);
-  page.querySelectorAll('pre, code, script, math').forEach((node) => node.replaceWith('x'));
+  page.querySelectorAll('pre, code, script, math, .mistakes').forEach((node) => node.replaceWith('x'));
   return page.textContent;
 }"""
 
@@ -76,10 +91,61 @@ def unfold(page):
         summary.click()
 
 
-@pytest.mark.parametrize("name", ["index", "glossary", *NAMES])
-def test_a_page_is_whole_and_fits_a_phone(opened, site, name):
-    page = opened(name)
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
+@pytest.fixture(scope="module")
+def shared_page(browser):
+    """One page for all of the site, and what it complained of."""
+    page, said = browser.new_page(viewport=DESK), []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.add_init_script(SHIFTS)
+    yield page, said
+    page.close()
+
+
+@pytest.fixture
+def visit(shared_page, site):
+    """Opens a page of the site in the shared one, 1366 pixels wide, in the light theme; fails at the end if it complained."""
+    page, said = shared_page
+
+    def open_page(name):
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size(DESK)
+        page.goto((site / f"{name}.html").as_uri())
+        return page
+    yield open_page
+    assert not said
+    said.clear()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_quick_stays_still_and_fits(visit, name):
+    page = visit(name)
+    assert page.evaluate(FIRST_PAINT) < 1000
+    assert page.locator("nav.contents details[open]").count() == page.locator("nav.contents").count()
+    page.evaluate(SCROLL)
+    assert page.evaluate("() => window.shifted") < 0.01
+    assert page.evaluate(WIDTH) <= DESK["width"]
+    page.set_viewport_size(PHONE)
+    assert page.evaluate(WIDTH) <= PHONE["width"]
+    assert not page.locator("nav.contents details[open]").count()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_stands_in_the_way_of_a_reader(visit, name):
+    """In both themes; of the code only one page keeps its colours, for they make axe slow."""
+    page = visit(name)
+    page.evaluate("() => document.querySelectorAll('details').forEach((node) => { node.open = true; })")
+    if name != COLOURED:
+        page.evaluate("() => document.querySelectorAll('pre.code code').forEach((node) => { node.textContent += ''; })")
+    light = findings(page)
+    page.emulate_media(color_scheme="dark")
+    assert not light + findings(page, runOnly=["color-contrast"])
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_whole(visit, site, name):
+    page = visit(name)
+    page.set_viewport_size(PHONE)
     for alt, drawn in page.locator("img").evaluate_all("images => images.map((i) => [i.alt, i.complete && i.naturalWidth > 0])"):
         assert drawn and len(alt) > 20, alt
     for link in page.locator("a").evaluate_all(HREFS):
@@ -104,11 +170,155 @@ def test_a_page_is_whole_and_fits_a_phone(opened, site, name):
     assert not re.search(FORMULA + r"|\*\*|```|\]\(|flowchart", words), words
 
 
-@pytest.mark.parametrize("name", ["index", "glossary", "01_nadaraya_watson", *LIVE])
-def test_nothing_stands_in_the_way_of_a_reader(opened, name):
-    page = opened(name)
-    page.evaluate("() => document.querySelectorAll('details').forEach((node) => { node.open = true; })")
-    assert not findings(page)
+def options_of(page, text):
+    """(address, words) of what the search finds."""
+    page.locator("#search").fill(text)
+    wait_until(lambda: page.locator(".found p").inner_text(), 5, page.locator("header").inner_text)
+    return [(option.get_attribute("href"), option.inner_text()) for option in page.get_by_role("option").all()]
+
+
+def test_a_word_is_found_at_its_section(opened):
+    page = opened("01_nadaraya_watson")
+    page.set_viewport_size(DESK)
+    page.keyboard.press("/")
+    assert page.evaluate("() => document.activeElement.id") == "search"
+    found = options_of(page, "attention sink")
+    assert [address for address, _ in found[:2]] == ["glossary.html#attention-sink", "16_real_bert.html#what-do-the-heads-look-at"]
+    assert "16 · Inside a real BERT" in found[1][1] and "What do the heads look at?" in found[1][1]
+    snippet = page.get_by_role("option").nth(1).locator(".snippet")
+    assert snippet.locator("mark").all_inner_texts() == ["attention", "sink"]
+    assert len(found) <= 20 and not findings(page)
+    best = {"softmax": "glossary.html#softmax", "masked softmax": "glossary.html#masked-softmax",
+            "MASKS": "03_masked_softmax.html#", "attention sinks": "glossary.html#attention-sink",
+            "where to go": "17_further.html#where-to-go-next"}
+    for text, address in best.items():
+        assert options_of(page, text)[0][0].startswith(address), text
+    assert not options_of(page, "xylophone") and page.locator(".found p").inner_text() == "no places"
+    assert all(options_of(page, part) is not None for part in ("[CLS]", "(", "\\", "*", "a" * 300))
+
+
+def test_the_search_is_used_by_keyboard_alone(opened):
+    page = opened("03_masked_softmax")
+    page.keyboard.press("/")
+    box, panel = page.locator("#search"), page.locator(".found")
+    options_of(page, "padding mask")
+    for key, chosen in [("ArrowDown", 0), ("ArrowDown", 1), ("ArrowUp", 0), ("ArrowUp", -1), ("ArrowDown", 0)]:
+        page.keyboard.press(key)
+        option = page.get_by_role("option").nth(chosen)
+        assert option.get_attribute("aria-selected") == "true"
+        assert box.get_attribute("aria-activedescendant") == option.get_attribute("id")
+        assert page.get_by_role("option", selected=True).count() == 1
+    page.keyboard.press("Escape")
+    assert panel.is_hidden() and box.get_attribute("aria-expanded") == "false" and box.input_value() == "padding mask"
+    options_of(page, "residual connections and norms")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/07_transformer.html#what-do-residual-connections-and-norms-do")
+    assert 0 < page.locator("#what-do-residual-connections-and-norms-do").bounding_box()["y"] < 200
+
+
+def test_the_contents_follow_the_scroll(opened):
+    page = opened("05_multi_head_attention")
+    page.set_viewport_size(DESK)
+    contents = page.locator("nav.contents")
+    for place in (3, 0, -1):
+        link = contents.get_by_role("link").nth(place)
+        link.click()
+        wait_until(lambda link=link: link.get_attribute("aria-current") == "true", 5, contents.inner_text)
+        assert contents.locator("[aria-current]").count() == 1
+        assert page.evaluate("() => decodeURI(location.hash)") == link.get_attribute("href")
+    page.mouse.wheel(0, -100_000)
+    wait_until(lambda: contents.get_by_role("link").first.get_attribute("aria-current"), 5, contents.inner_text)
+
+
+def test_code_is_copied(opened):
+    page = opened("03_masked_softmax")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    listing = page.locator(".listing", has_text="import torch").first
+    listing.get_by_role("button", name="Copy this code").click()
+    wait_until(lambda: listing.get_by_role("button").inner_text() == "Copied", 5, listing.inner_text)
+    assert page.evaluate("() => navigator.clipboard.readText()") == listing.locator("code").inner_text().rstrip("\n")
+
+
+def test_where_the_clipboard_is_forbidden_code_is_copied_as_by_hand(opened):
+    page = opened("03_masked_softmax")
+    page.evaluate("""() => {
+      Object.defineProperty(navigator, 'clipboard', { value: undefined });
+      document.addEventListener('copy', () => { window.copied = getSelection().toString(); });
+    }""")
+    listing = page.locator(".listing", has_text="import torch").first
+    listing.get_by_role("button").click()
+    assert page.evaluate("() => window.copied").strip() == listing.locator("code").inner_text().strip()
+
+
+def test_a_word_shows_its_meaning(opened):
+    page = opened("03_masked_softmax")
+    page.set_viewport_size(DESK)
+    word, meaning = page.get_by_role("link", name="sequence length"), page.get_by_role("tooltip")
+    for show in (word.hover, word.focus):
+        show()
+        wait_until(meaning.is_visible, 5, page.url)
+        assert meaning.inner_text() == "The number of tokens of a text."
+        assert word.get_attribute("aria-describedby") == meaning.get_attribute("id")
+        page.keyboard.press("Escape")
+        assert meaning.is_hidden() and not word.get_attribute("aria-describedby")
+        page.mouse.move(0, 0)
+    word.hover()
+    wait_until(meaning.is_visible, 5, page.url)
+    meaning.hover()                                                     # it stays while it is read
+    page.wait_for_timeout(500)
+    assert meaning.is_visible()
+    page.mouse.move(0, 0)
+    wait_until(meaning.is_hidden, 5, page.url)
+
+
+def test_the_first_tap_shows_a_meaning_and_the_second_follows(browser, site):
+    page = browser.new_page(viewport=PHONE, has_touch=True)
+    page.goto((site / "03_masked_softmax.html").as_uri())
+    word, meaning = page.get_by_role("link", name="sequence length"), page.get_by_role("tooltip")
+    word.tap()
+    wait_until(meaning.is_visible, 5, page.url)
+    box = meaning.bounding_box()
+    assert page.url.endswith("softmax.html") and box["x"] > 0 and box["x"] + box["width"] < PHONE["width"]
+    word.tap()
+    page.wait_for_url("**/glossary.html#sequence-length")
+    page.close()
+
+
+def test_the_theme_is_chosen_and_kept(opened):
+    page = opened("index")
+    button, paper = page.get_by_role("button", name="Dark theme"), "() => getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(paper)
+    assert button.get_attribute("aria-pressed") == "false"
+    button.press("Enter")
+    dark = page.evaluate(paper)
+    assert dark != light and button.get_attribute("aria-pressed") == "true"
+    other = opened("glossary")
+    assert other.evaluate(paper) == dark
+    other.get_by_role("button", name="Dark theme").click()
+    assert other.evaluate(paper) == light
+    other.emulate_media(color_scheme="dark")                            # what was chosen counts more
+    assert other.evaluate(paper) == light
+
+
+def test_without_storage_the_theme_holds_for_the_page(opened):
+    page = opened("index")
+    page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('forbidden'); } })")
+    page.reload()
+    page.get_by_role("button", name="Dark theme").click()
+    assert page.evaluate("() => getComputedStyle(document.documentElement).colorScheme") == "dark"
+
+
+def test_paper_shows_the_text_and_nothing_to_press(opened):
+    page = opened("03_masked_softmax")
+    unfold(page)
+    page.evaluate("() => document.querySelectorAll('details').forEach((node) => { node.open = false; })")
+    page.locator("details.solution > summary").first.click()
+    page.emulate_media(media="print", color_scheme="dark")
+    for hidden in ("header.bar", "nav.contents", "nav.steps", ".copy", ".claims"):
+        assert not any(node.is_visible() for node in page.locator(hidden).all()), hidden
+    assert page.locator("details.predict .printed").first.is_visible()
+    assert [node.is_visible() for node in page.locator("details.solution").all()].count(True) == 1
+    assert page.evaluate("() => getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
 
 
 @pytest.mark.parametrize("name", LIVE)
@@ -171,7 +381,7 @@ def made(opened, tmp_path, monkeypatch):
 
     def make(source, kind):
         data = {"text/plain": f"{kind}(...)", VIEW: {"model_id": "from the run before"}, "image/png": dot}
-        metadata = {"image/png": {"alt": "Two words, each looks at itself.", "width": 1}}
+        metadata = {"image/png": {"alt": "Two words, each looks at itself.", "width": 1, "height": 1}}
         output = nbformat.v4.new_output("execute_result", data, metadata=metadata)
         cells = [nbformat.v4.new_code_cell(source, outputs=[output])]
         nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), tmp_path / f"{name}.ipynb")

@@ -93,3 +93,12 @@ def test_what_it_says_to_do_can_be_done(student):
     assert len(targets) == len(NAMES) + 1                    # the lessons and the glossary
     assert all((student / target).exists() for target in targets)
     assert {"LICENSE", "requirements.lock", "pyproject.toml"} <= {path.name for path in student.iterdir()}
+
+
+def test_it_leads_to_the_site_if_that_lies_beside_it_and_never_to_the_answers(student, tmp_path):
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "index.html").touch()
+    hand_out(tmp_path / "student")
+    assert "(../site/index.html)" in (tmp_path / "student" / "README.md").read_text(encoding="utf-8")
+    assert "site/" not in (student / "README.md").read_text(encoding="utf-8")
+    assert not any("answers.html" in path.read_text(encoding="utf-8") for path in tmp_path.glob("student/**/*.md"))

@@ -1,9 +1,16 @@
 """The site's pages without a browser: what they say is what the lessons and the README say."""
+import json
 import re
+from html import unescape
 
 import pytest
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
 
+from helpers.exercises import EXERCISES
 from tests.notebooks import NAMES, PATHS, ROOT, code_cells, has_tag, is_solution, read, text_cells
+from tools.site import search, teaching
 from tools.site.__main__ import build, lessons
 from tools.site.prose import Prose, drawing_of, mathml
 
@@ -37,12 +44,13 @@ def test_a_drawing_stands_in_the_page_with_its_words():
 
 def test_pages_show_what_is_committed(tmp_path):
     build(tmp_path, live=[])
-    pages = {f"{name}.html" for name in ["index", "glossary", *NAMES]}
-    assert {path.name for path in tmp_path.iterdir()} == {"style.css", *pages}
-    index = (tmp_path / "index.html").read_text(encoding="utf-8")
+    pages = {f"{name}.html" for name in ["index", "glossary", "teach", "answers", *NAMES]}
+    assert {path.name for path in tmp_path.iterdir()} == {"style.css", "shell.js", "search.js", "search_index.js", *pages}
+    by_name = {path.stem: path.read_text(encoding="utf-8") for path in tmp_path.glob("*.html")}
+    assert [name for name, page in by_name.items() if "answers.html" in page] == ["teach"]
+    assert 'href="teach.html"' in by_name["index"]
     for path in PATHS:
-        page = (tmp_path / f"{path.stem}.html").read_text(encoding="utf-8")
-        notebook = read(path)
+        page, notebook = by_name[path.stem], read(path)
         assert page.count('<pre class="code">') == len(code_cells(notebook))
         assert page.count('<details class="solution">') == sum(map(is_solution, notebook.cells))
         for tag in ("claims", "predict"):
@@ -51,7 +59,45 @@ def test_pages_show_what_is_committed(tmp_path):
         pictures = [data["image/png"] for data in shown if "image/png" in data]
         assert page.count("data:image/png") == len(pictures) and all(picture.replace("\n", "") in page for picture in pictures)
         assert all(data["text/html"] in page for data in shown if "text/html" in data)
-        assert f'href="{path.stem}.html"' in index
+        assert f'href="{path.stem}.html"' in by_name["index"]
+        assert all(code_of(cell) in by_name["answers"] for cell in notebook.cells if is_solution(cell))
+
+
+def code_of(cell):
+    return highlight(cell.source, PythonLexer(), HtmlFormatter(nowrap=True))
+
+
+def test_every_section_can_be_found_and_no_solution(tmp_path):
+    html = """<h1 id="one">1 · One</h1><p>It says <b>what</b> <a href="glossary.html#a-b">A&amp;B</a> is.</p><svg>drawn</svg>
+<h2 id="two"><a href="#two">Two</a></h2><ul><li>a</li><li>b</li></ul><details><summary>Answers</summary>secret</details>"""
+    assert search.sections(html) == [["one", "1 · One", ["A&B"], "It says what A&B is."], ["two", "Two", [], "a b"]]
+    page = f'<title>1 · One &amp; all | Course</title><section class="prose" id="c">\n{html}</section><h2 id="x">not prose</h2>'
+    (tmp_path / "01_one.html").write_text(page, encoding="utf-8")
+    text = search.script([tmp_path / "01_one.html"]).removeprefix("window.searchIndex = ").removesuffix(";\n")
+    assert json.loads(text) == [["01_one", "1 · One & all", search.sections(html)]]
+
+
+def test_a_plan_has_its_lessons_after_what_they_need_in_sessions_that_fit():
+    known = [teaching.lesson(path) for path in PATHS]
+    for number, goals in teaching.GOALS.items():
+        chosen = sorted(teaching.with_needed(goals, known))
+        sections = [part for n in chosen for part in teaching.parts(PATHS[n])]
+        planned = teaching.sessions(sections, number)
+        assert len(planned) == number and [part for session in planned for part in session] == sections
+        assert all(sum(part.minutes for part in session) <= teaching.SESSION for session in planned)
+        assert sum(part.minutes for part in sections) == pytest.approx(sum(known[n].minutes for n in chosen))
+        for n in chosen:
+            assert all(needed in chosen and needed < n for needed in known[n].needs)
+            assert f"({known[n].name}.ipynb)" in teaching.plan(number)
+    assert known[16].needs == {8, 13} and known[16].helps == {10, 14} and known[13].runs == "about a minute"
+    with pytest.raises(ValueError, match="do not fit into 2 sessions of 90"):
+        teaching.sessions(teaching.parts(PATHS[0]) + teaching.parts(PATHS[5]) + teaching.parts(PATHS[6]), 2)
+
+
+def test_the_mistakes_of_every_exercise_are_listed():
+    listed = re.sub("</?code>", "`", unescape(teaching.mistakes()))
+    for name, exercise in EXERCISES.items():
+        assert f"(`{name}`)" in listed and all(f"<li>{mistake}</li>" in listed for mistake in exercise.mistakes), name
 
 
 def test_a_lesson_that_is_not_there_is_named(tmp_path):

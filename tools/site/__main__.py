@@ -7,6 +7,7 @@ import functools
 import operator
 import pathlib
 import re
+import shutil
 
 import jinja2
 from nbclient import NotebookClient
@@ -17,6 +18,7 @@ from pygments.lexers import PythonLexer
 from helpers.widgets.bundle import bundle
 from tests.notebooks import NAMES, PATHS, ROOT, has_tag, read
 from tools.glossary import GLOSSARY
+from tools.site import search, teaching
 from tools.site.prose import Prose
 
 PAGES = pathlib.Path(__file__).parent / "pages"
@@ -53,6 +55,23 @@ def build(folder, live=NAMES):
               cells=[shown(cell, prose, states.get(i)) for i, cell in enumerate(read(path).cells)],
               explorers=scripts() if states else "")
         print("wrote", path.stem + (f", explorers that answer: {len(states)}" if states else ""), flush=True)
+    for_teachers(folder, shared)
+    index = search.script([folder / f"{name}.html" for name in (*(path.stem for path in PATHS), "glossary")])
+    (folder / "search_index.js").write_text(index, encoding="utf-8")
+    for name in ("search.js", "shell.js"):
+        shutil.copy(PAGES / name, folder)
+
+
+def for_teachers(folder, shared):
+    """Write the page for teachers, and the answers to which it alone leads."""
+    prose = Prose(ROOT)
+    computed = {function.__name__: function for function in (teaching.plan, teaching.lesson_table, teaching.mistakes)}
+    text = prose.render(jinja2.Template(text_of(PAGES / "teach.md")).render(computed))
+    write(folder / "teach.html", "teach.html", **shared, text=text, headings=prose.headings)
+    prose = Prose(ROOT / "notebooks")
+    answers = [(lesson, [shown(cell, prose, None) for cell in cells]) for lesson, cells in teaching.answers()]
+    write(folder / "answers.html", "answers.html", **shared, answers=answers,
+          headings=[(2, lesson.name, lesson.title) for lesson, _ in answers])
 
 
 def scripts():
@@ -94,8 +113,8 @@ def output_of(output, state):
         return {"html": output.data["text/html"], "kind": "wide" if table else "written"}
     picture = output.metadata["image/png"]
     part = re.match(rf"Lab|{'|'.join(EXPLORERS)}", output.data["text/plain"]) if VIEW in output.data else None
-    return {"png": output.data["image/png"].replace("\n", ""), "alt": picture["alt"], "width": picture["width"],
-            "part": part and part[0], "state": state}
+    return {"png": output.data["image/png"].replace("\n", ""), "alt": picture["alt"],
+            "width": picture["width"], "height": picture["height"], "part": part and part[0], "state": state}
 
 
 def explorers_of(path):

@@ -8,6 +8,7 @@ import re
 
 from latex2mathml.converter import convert
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from PIL import Image
 
 DRAWINGS = pathlib.Path(__file__).parent / "pages" / "drawings"
 
@@ -25,7 +26,8 @@ class Prose(IPythonRenderer):
     def heading(self, text, level, **attributes):
         name = anchor(html.unescape(re.sub(r"<.*?>", "", text)))
         self.headings.append((level, name, text))
-        return f'<h{level} id="{name}">{text}</h{level}>\n'
+        linked = text if level == 1 or "<a " in text else f'<a href="#{name}">{text}</a>'
+        return f'<h{level} id="{name}">{linked}</h{level}>\n'
 
     def link(self, text, url, title=None):
         if page := re.match(r"(?:notebooks/)?(\w+)\.ipynb(?:#(.*))?$", url):
@@ -59,9 +61,16 @@ def anchor(heading):
 
 
 def image(path, alt):
-    """An <img> that holds its file."""
+    """An <img> that holds its file, with its size, so that nothing moves when it comes."""
     kind, _ = mimetypes.guess_type(path)
-    return f'<img src="data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}" alt="{html.escape(alt)}">'
+    if path.suffix == ".svg":
+        width, height = re.search(r'width="([\d.]+)" height="([\d.]+)"', path.read_text(encoding="utf-8")).groups()
+    else:
+        with Image.open(path) as picture:
+            width, height = picture.size
+    data = base64.b64encode(path.read_bytes()).decode()
+    return (f'<img src="data:{kind};base64,{data}" alt="{html.escape(alt)}" '
+            f'width="{float(width):.0f}" height="{float(height):.0f}">')
 
 
 def inline(path, alt):

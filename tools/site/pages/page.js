@@ -65,10 +65,3 @@ document.querySelectorAll(".explorer").forEach((el, n) => {
   for (let fold = el.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   el.scrollIntoView();
 });
-
-// What is wider than the page moves in its box, by keyboard too.
-const boxes = document.querySelectorAll("pre, .wide, .formula");
-const mark = () => boxes.forEach((box) => {
-  if (box.scrollWidth > box.clientWidth) box.tabIndex = 0; else box.removeAttribute("tabindex");
-});
-new ResizeObserver(mark).observe(document.documentElement);
