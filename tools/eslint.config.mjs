@@ -8,11 +8,13 @@ const rules = {
   "no-var": "error",
   "prefer-const": "error",
 };
-const browser = ["Blob", "DecompressionStream", "Event", "ImageData", "ResizeObserver", "Response", "URL", "URLSearchParams", "atob", "document", "queueMicrotask", "window"];
+const browser = ["Blob", "DecompressionStream", "Event", "ImageData", "ResizeObserver", "Response", "TextDecoder", "URL", "URLSearchParams", "atob", "document", "queueMicrotask", "window"];
 const globals = Object.fromEntries(browser.map((name) => [name, "readonly"]));
 
 export default [
   { files: ["**/*.js"], languageOptions: { globals }, rules },
   // The site writes the modules of the explorers above page.js, into one module.
   { files: ["**/site/pages/page.js"], languageOptions: { globals: { explorers: "readonly" } } },
+  // Scripts that lie beside the first page, where a module could not be loaded from the disk.
+  { files: ["**/site/pages/{model,reading,live}.js"], languageOptions: { sourceType: "script" } },
 ];

@@ -38,8 +38,10 @@ def test_a_drawing_stands_in_the_page_with_its_words():
 def test_pages_show_what_is_committed(tmp_path):
     build(tmp_path, live=[])
     pages = {f"{name}.html" for name in ["index", "glossary", *NAMES]}
-    assert {path.name for path in tmp_path.iterdir()} == {"style.css", *pages}
+    models = {"model.js", "reading.js", "live.js", "dates.weights.js", "translator.weights.js"}
+    assert {path.name for path in tmp_path.iterdir()} == {"style.css", *models, *pages}
     index = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "image/gif" not in index and "<h1" in index.partition('<section class="live"')[0]
     for path in PATHS:
         page = (tmp_path / f"{path.stem}.html").read_text(encoding="utf-8")
         notebook = read(path)
