@@ -8,7 +8,7 @@ const rules = {
   "no-var": "error",
   "prefer-const": "error",
 };
-const browser = ["Blob", "DecompressionStream", "Event", "ImageData", "ResizeObserver", "Response", "URL", "URLSearchParams", "atob", "document", "queueMicrotask", "window"];
+const browser = ["Blob", "DecompressionStream", "Event", "ImageData", "ResizeObserver", "Response", "TextDecoder", "URL", "URLSearchParams", "atob", "document", "queueMicrotask", "window"];
 const globals = Object.fromEntries(browser.map((name) => [name, "readonly"]));
 
 export default [
@@ -17,4 +17,6 @@ export default [
   { files: ["**/site/pages/page.js"], languageOptions: { globals: { explorers: "readonly" } } },
   // Every page has both of these scripts.
   { files: ["**/site/pages/shell.js"], languageOptions: { globals: { loadIndex: "readonly" } } },
+  // Scripts that lie beside the first page, where a module could not be loaded from the disk.
+  { files: ["**/site/pages/{model,reading,live}.js"], languageOptions: { sourceType: "script" } },
 ];

@@ -45,10 +45,12 @@ def test_a_drawing_stands_in_the_page_with_its_words():
 def test_pages_show_what_is_committed(tmp_path):
     build(tmp_path, live=[])
     pages = {f"{name}.html" for name in ["index", "glossary", "teach", "answers", *NAMES]}
-    assert {path.name for path in tmp_path.iterdir()} == {"style.css", "shell.js", "search.js", "search_index.js", *pages}
+    models = {"model.js", "reading.js", "live.js", "dates.weights.js", "translator.weights.js"}
+    assert {path.name for path in tmp_path.iterdir()} == {"style.css", "shell.js", "search.js", "search_index.js", *models, *pages}
     by_name = {path.stem: path.read_text(encoding="utf-8") for path in tmp_path.glob("*.html")}
     assert [name for name, page in by_name.items() if "answers.html" in page] == ["teach"]
     assert 'href="teach.html"' in by_name["index"]
+    assert "image/gif" not in by_name["index"] and "<h1" in by_name["index"].partition('<section class="live"')[0]
     for path in PATHS:
         page, notebook = by_name[path.stem], read(path)
         assert page.count('<pre class="code">') == len(code_cells(notebook))

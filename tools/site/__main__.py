@@ -18,7 +18,7 @@ from pygments.lexers import PythonLexer
 from helpers.widgets.bundle import bundle
 from tests.notebooks import NAMES, PATHS, ROOT, has_tag, read
 from tools.glossary import GLOSSARY
-from tools.site import search, teaching
+from tools.site import models, search, teaching
 from tools.site.prose import Prose
 
 PAGES = pathlib.Path(__file__).parent / "pages"
@@ -41,8 +41,11 @@ def build(folder, live=NAMES):
     intro, start = re.match(r"(.*?)(^## Start.*?)^## ", readme, flags=re.M | re.S).groups()
     shared = {"course": re.match(r"# (.*)", readme)[1], "lessons": lessons(readme), "script": text_of(PAGES / "page.js")}
     prose = Prose(ROOT)
-    write(folder / "index.html", "index.html", **shared, intro=prose.render(intro), start=prose.render(start))
-    sheets = [PAGES / "style.css", *sorted((ROOT / "helpers" / "widgets").glob("*.css"))]
+    intro = re.sub(r"^!\[.*\.gif\)\n", "", intro, flags=re.M)              # here the model itself moves
+    write(folder / "index.html", "index.html", **shared, intro=prose.render(intro), start=prose.render(start),
+          first=models.first_look(), megabytes=round(models.write_translator(folder) / 1e6))
+    models.write_dates(folder)
+    sheets = [PAGES / "style.css", PAGES / "live.css", *sorted((ROOT / "helpers" / "widgets").glob("*.css"))]
     styles = "".join(map(text_of, sheets))
     (folder / "style.css").write_text(styles, encoding="utf-8")
     prose = Prose(GLOSSARY.parent)
@@ -58,7 +61,7 @@ def build(folder, live=NAMES):
     for_teachers(folder, shared)
     index = search.script([folder / f"{name}.html" for name in (*(path.stem for path in PATHS), "glossary")])
     (folder / "search_index.js").write_text(index, encoding="utf-8")
-    for name in ("search.js", "shell.js"):
+    for name in ("model.js", "reading.js", "live.js", "search.js", "shell.js"):
         shutil.copy(PAGES / name, folder)
 
 
