@@ -121,6 +121,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tools.site", description=__doc__)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--live", nargs="*", metavar="NAME", default=NAMES,
-                        help="the lessons to run, such as 03_masked_softmax; explorers and labs of others are pictures (default: all)")
+                        help="the lessons to run, such as 03_masked_softmax; in the others nothing answers (default: all)")
     given = parser.parse_args()
     build(given.folder, given.live)
