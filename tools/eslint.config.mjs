@@ -8,7 +8,7 @@ const rules = {
   "no-var": "error",
   "prefer-const": "error",
 };
-const browser = ["Blob", "DecompressionStream", "Event", "ImageData", "ResizeObserver", "Response", "TextDecoder", "URL", "URLSearchParams", "atob", "document", "queueMicrotask", "window"];
+const browser = ["Blob", "DecompressionStream", "Event", "Image", "ImageData", "ResizeObserver", "Response", "TextDecoder", "URL", "URLSearchParams", "atob", "document", "queueMicrotask", "window"];
 const globals = Object.fromEntries(browser.map((name) => [name, "readonly"]));
 
 export default [

@@ -1,4 +1,5 @@
 """The site, opened from the disk: it asks for nothing, fits a phone, and its explorers answer."""
+import contextlib
 import re
 import urllib.parse
 
@@ -65,24 +66,31 @@ def site(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def opened(browser, site):
-    """Opens a page of the site, and fails at the end if it asked for anything, or complained."""
+@contextlib.contextmanager
+def pages(browser):
+    """Opens pages on a phone without a network, and fails at the end if one asked for anything, or complained."""
     context = browser.new_context(viewport=PHONE, offline=True)
     asked, said = [], []
 
-    def open_page(name, folder=site):
+    def open_page(path):
         page = context.new_page()
         page.set_default_timeout(60_000)
         page.on("request", lambda request: asked.append(request.url))
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
-        page.goto((folder / f"{name}.html").as_uri())
+        page.goto(path.as_uri())
         return page
     yield open_page
     context.close()
     assert asked and not [url for url in asked if not url.startswith(("file:", "data:"))]
     assert not said
+
+
+@pytest.fixture
+def opened(browser, site):
+    """Opens a page of the site, or of another folder."""
+    with pages(browser) as open_page:
+        yield lambda name, folder=site: open_page(folder / f"{name}.html")
 
 
 def unfold(page):
@@ -347,13 +355,33 @@ def test_an_explorer_answers_to_the_keyboard_alone(opened, name):
 def test_an_explorer_shows_the_weights_of_its_lesson(opened):
     page = opened("03_masked_softmax")
     unfold(page)
-    assert page.get_by_text("A first look: in the notebook").count() == 1                           # of the lab
     readout, slider = page.locator(".readout"), page.locator(".explorer input[type=range]")
     assert readout.inner_text().startswith("query “at” → key “a”: 0.2")
     slider.press("Home")
     wait_until(lambda: readout.inner_text() == "query “a” → key “a”: 1.0000", 5, readout.inner_text)
     page.locator("canvas.map").press("ArrowRight")
     wait_until(lambda: "hidden by the mask" in readout.inner_text(), 5, readout.inner_text)
+
+
+def test_a_lab_answers_on_the_page_of_its_lesson(opened, site):
+    page = opened("03_masked_softmax")
+    lab, note = page.locator(".recorded"), page.locator(".recorded p[role=status]")
+    picture = lab.locator("canvas")
+    for name, entry in (("start from", "all shown"), ("layers", "2")):
+        said = lab.get_by_role("img").get_attribute("alt") or picture.get_attribute("aria-label")
+        lab.get_by_role("combobox", name=name).select_option(entry)
+        wait_until(lambda said=said: picture.count() and picture.get_attribute("aria-label") != said, 10, note.inner_text)
+    assert picture.get_attribute("aria-label").startswith("64 visible cells, layers: 2.") and not note.inner_text()
+    before = picture.evaluate(FINGERPRINT)
+    lab.get_by_role("slider", name="query").press("ArrowRight")
+    wait_until(lambda: "query 4" in note.inner_text() or picture.evaluate(FINGERPRINT) != before, 10, note.inner_text)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
+    assert not findings(page, ".recorded")
+
+
+def test_a_page_weighs_at_most_a_megabyte_before_a_lab_is_touched(site):
+    for name in NAMES:
+        assert (site / f"{name}.html").stat().st_size < 1e6, name
 
 
 def test_a_link_opens_the_same_cell(opened):
@@ -374,21 +402,24 @@ def test_a_link_opens_the_same_cell(opened):
     assert page.locator(".explorer canvas.map").is_visible() and "rollout" not in page.locator(".readout").inner_text()
 
 
-@pytest.fixture
-def made(opened, tmp_path, monkeypatch):
-    """Opens the page of a lesson that is one cell with an explorer."""
+def build_cell(folder, source, kind):
+    """Write the page of a lesson that is one cell with an explorer or a lab; returns its name."""
     name, dot = NAMES[0], "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTj2FAAAAABJRU5ErkJggg=="
+    data = {"text/plain": f"{kind}(...)", VIEW: {"model_id": "from the run before"}, "image/png": dot}
+    metadata = {"image/png": {"alt": "Two words, each looks at itself.", "width": 1, "height": 1}}
+    output = nbformat.v4.new_output("execute_result", data, metadata=metadata)
+    cells = [nbformat.v4.new_code_cell(source, outputs=[output])]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), folder / f"{name}.ipynb")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(website, "PATHS", [folder / f"{name}.ipynb"])
+        website.build(folder, [name])
+    return name
 
-    def make(source, kind):
-        data = {"text/plain": f"{kind}(...)", VIEW: {"model_id": "from the run before"}, "image/png": dot}
-        metadata = {"image/png": {"alt": "Two words, each looks at itself.", "width": 1, "height": 1}}
-        output = nbformat.v4.new_output("execute_result", data, metadata=metadata)
-        cells = [nbformat.v4.new_code_cell(source, outputs=[output])]
-        nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), tmp_path / f"{name}.ipynb")
-        monkeypatch.setattr(website, "PATHS", [tmp_path / f"{name}.ipynb"])
-        website.build(tmp_path, [name])
-        return opened(name, tmp_path)
-    return make
+
+@pytest.fixture
+def made(opened, tmp_path):
+    """Opens the page of a lesson that is one cell with an explorer."""
+    return lambda source, kind: opened(build_cell(tmp_path, source, kind), tmp_path)
 
 
 def test_what_needs_a_kernel_says_so(made):

@@ -1,16 +1,15 @@
 """Writes the course as web pages that need neither a network nor a server.
 
-Every page shows what is committed. A lesson with an explorer is run up to its last explorer, for the weights in it.
+Every page shows what is committed. A lesson is run up to its last explorer or lab, for the weights and pictures in them.
 """
 import argparse
-import functools
-import operator
+import json
 import pathlib
 import re
 import shutil
+import time
 
 import jinja2
-from nbclient import NotebookClient
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
@@ -20,19 +19,18 @@ from tests.notebooks import NAMES, PATHS, ROOT, has_tag, read
 from tools.glossary import GLOSSARY
 from tools.site import models, search, teaching
 from tools.site.prose import Prose
+from tools.site.running import EXPLORERS, VIEW, run
 
 PAGES = pathlib.Path(__file__).parent / "pages"
-WIDGETS = "application/vnd.jupyter.widget-state+json"
-VIEW = "application/vnd.jupyter.widget-view+json"
-EXPLORERS = {"AttentionExplorer": "attention_explorer", "ModelExplorer": "model_explorer"}          # and the names of their files
+FILES = dict(zip(EXPLORERS, ("attention_explorer", "model_explorer")))
 TEMPLATES = jinja2.Environment(loader=jinja2.FileSystemLoader(PAGES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
                                undefined=jinja2.StrictUndefined)
 
 
 def build(folder, live=NAMES):
-    """Write the site; the explorers of the lessons named in `live` answer, the others are pictures.
+    """Write the site; the explorers and labs of the lessons named in `live` answer, the others are pictures.
 
-    Raises ValueError for a name that is no lesson's.
+    Raises ValueError for a name that is no lesson's, RuntimeError for a lesson that cannot be run.
     """
     if unknown := set(live) - set(NAMES):
         raise ValueError(f"no lesson is named {', '.join(sorted(unknown))}: there are {', '.join(NAMES)}")
@@ -45,24 +43,45 @@ def build(folder, live=NAMES):
     write(folder / "index.html", "index.html", **shared, intro=prose.render(intro), start=prose.render(start),
           first=models.first_look(), megabytes=round(models.write_translator(folder) / 1e6))
     models.write_dates(folder)
-    sheets = [PAGES / "style.css", PAGES / "live.css", *sorted((ROOT / "helpers" / "widgets").glob("*.css"))]
+    sheets = [PAGES / "style.css", PAGES / "live.css", PAGES / "labs.css", *sorted((ROOT / "helpers" / "widgets").glob("*.css"))]
     styles = "".join(map(text_of, sheets))
     (folder / "style.css").write_text(styles, encoding="utf-8")
     prose = Prose(GLOSSARY.parent)
     letters = [prose.render(cell.source) for cell in read(GLOSSARY).cells]
     write(folder / "glossary.html", "glossary.html", **shared, letters=letters, headings=prose.headings)
     for number, path in enumerate(PATHS):
-        states = explorers_of(path) if path.stem in live else {}
+        began = time.monotonic()
+        if path.stem in live:
+            print("running", path.stem, end=" ... ", flush=True)
+        states, recordings = run(path) if path.stem in live else ({}, {})
+        files = {i: write_frames(folder, f"{path.stem}.labs/{i}.js", made["frames"]) for i, made in recordings.items()}
+        states |= {i: made["page"] | files[i] for i, made in recordings.items()}
         prose = Prose(path.parent)
         write(folder / f"{path.stem}.html", "lesson.html", **shared, number=number, headings=prose.headings,
               cells=[shown(cell, prose, states.get(i)) for i, cell in enumerate(read(path).cells)],
-              explorers=scripts() if states else "")
-        print("wrote", path.stem + (f", explorers that answer: {len(states)}" if states else ""), flush=True)
+              explorers=scripts() if len(states) > len(files) else "", labs=text_of(PAGES / "labs.js") if files else "")
+        print("wrote", path.stem + told(states, files, time.monotonic() - began), flush=True)
     for_teachers(folder, shared)
     index = search.script([folder / f"{name}.html" for name in (*(path.stem for path in PATHS), "glossary")])
     (folder / "search_index.js").write_text(index, encoding="utf-8")
     for name in ("model.js", "reading.js", "live.js", "search.js", "shell.js"):
         shutil.copy(PAGES / name, folder)
+
+
+def write_frames(folder, file, frames):
+    """Write what a lab's page loads at the first touch; returns what the page must know of it."""
+    text = f"recorded({json.dumps(file)}, {json.dumps(frames, separators=(',', ':'))});\n"
+    (folder / file).parent.mkdir(exist_ok=True)
+    (folder / file).write_text(text, encoding="utf-8")
+    return {"file": file, "positions": len(frames["stops"]), "bytes": len(text)}
+
+
+def told(states, files, seconds):
+    """What was made of a lesson that was run."""
+    if not states:
+        return ""
+    labs = "".join(f"; a lab at {made['positions']} positions, {made['bytes'] / 1e6:.2f} MB" for made in files.values())
+    return f" in {seconds:.0f} s, explorers that answer: {len(states) - len(files)}{labs}"
 
 
 def for_teachers(folder, shared):
@@ -81,7 +100,7 @@ def scripts():
     """The JavaScript of the explorers, each in a scope of its own: they share names."""
     def scope(kind, file):
         return "{" + bundle(f"{file}.js").replace("export default { render };", f"explorers.{kind} = render;") + "}"
-    return "\n".join(["const explorers = {};", *(scope(*names) for names in EXPLORERS.items())])
+    return "\n".join(["const explorers = {};", *(scope(*names) for names in FILES.items())])
 
 
 def text_of(path):
@@ -120,33 +139,10 @@ def output_of(output, state):
             "width": picture["width"], "height": picture["height"], "part": part and part[0], "state": state}
 
 
-def explorers_of(path):
-    """The states of a lesson's explorers, by the number of their cells, from a run up to the last of them."""
-    notebook = read(path)
-    numbers = [i for i, cell in enumerate(notebook.cells) for output in cell.get("outputs", [])
-               if output.get("data", {}).get("text/plain", "").startswith(tuple(f"{kind}(" for kind in EXPLORERS))]
-    if not numbers:
-        return {}
-    notebook.cells = notebook.cells[:numbers[-1] + 1]
-    NotebookClient(notebook, timeout=600, store_widget_state=True, resources={"metadata": {"path": str(path.parent)}}).execute()
-    states = notebook.metadata.widgets[WIDGETS]["state"]
-    return {i: state_of(states[output.data[VIEW]["model_id"]]) for i in numbers
-            for output in notebook.cells[i].outputs if VIEW in output.get("data", {})}
-
-
-def state_of(widget):
-    """What the JavaScript reads of an explorer; in place of bytes {"base64": text}."""
-    values = {name: value for name, value in widget["state"].items() if not name.startswith("_")}
-    for buffer in widget["buffers"]:
-        *path, last = buffer["path"]
-        functools.reduce(operator.getitem, path, values)[last] = {"base64": buffer["data"]}
-    return values
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tools.site", description=__doc__)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--live", nargs="*", metavar="NAME", default=NAMES,
-                        help="the lessons to run, such as 03_masked_softmax; in the others explorers are pictures (default: all)")
+                        help="the lessons to run, such as 03_masked_softmax; in the others nothing answers (default: all)")
     given = parser.parse_args()
     build(given.folder, given.live)

@@ -1,0 +1,176 @@
+"""Recorded labs on a page opened from the disk, without a network: they show what the kernel drew."""
+import shutil
+
+import numpy as np
+import pytest
+
+from tests.browser.labdriver import findings, wait_until
+from tests.browser.test_site import NAMES, PHONE, build_cell, pages
+from tools.site.labs import pixels, place
+
+RECORDED = """from helpers import plots
+from helpers.widgets import explore
+picture, ax = plots.panels(5, 3)
+ax.set(xlim=(0, 40), ylim=(0, 1))
+dot, = ax.plot([0], [0.5], "o", markersize=20)
+def draw(x, size, colour, filled):
+    dot.set(data=([x], [0.5]), markersize=size, color=colour, fillstyle="full" if filled else "none")
+    picture.alt = f"A {colour} dot of size {size} at {x}."
+    return picture
+lab = explore(draw, moving=[dot], drag=(ax, "x"), x=(0, 40), size=(5, 60, 0.5, 20.0), colour=["black", "red", "blue"], filled=False)
+lab"""
+
+NOTE = ".recorded p[role=status]"
+# The pixels of a canvas, read from a copy: what is often read is drawn more slowly.
+READ = """const read = (node) => {
+  const copy = document.createElement('canvas');
+  copy.width = node.width;
+  copy.height = node.height;
+  const g = copy.getContext('2d', { willReadFrequently: true });
+  g.drawImage(node, 0, 0);
+  return g.getImageData(0, 0, copy.width, copy.height).data;
+};"""
+PIXELS = "(node) => { " + READ + " return [...read(node)]; }"
+NAMED = "nodes => nodes.map((node) => node.labels[0]?.textContent ?? node.textContent)"
+# The milliseconds from each move of a slider until the page is painted with another picture.
+MOVES = "async () => { " + READ + """
+  const canvas = document.querySelector('.recorded canvas'), slider = document.querySelector('.recorded input[type=range]');
+  const seen = () => read(canvas).reduce((sum, c, i) => sum + c * (i % 977), 0), times = [];
+  for (let i = 0; i < 20; i++) {
+    const before = seen(), began = performance.now();
+    slider.value = 2 * i;
+    slider.dispatchEvent(new Event('input'));
+    for (let tries = 0; tries < 100; tries++) {
+      await new Promise(requestAnimationFrame);
+      const now = performance.now();
+      if (seen() !== before) { times.push(now - began); break; }
+    }
+  }
+  return times;
+}"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a page of a recorded lab."""
+    made = tmp_path_factory.mktemp("recorded")
+    build_cell(made, RECORDED, "Lab")
+    return made
+
+
+@pytest.fixture
+def opened(browser):
+    with pages(browser) as open_page:
+        yield open_page
+
+
+@pytest.fixture
+def page(opened, folder):
+    return opened(folder / f"{NAMES[0]}.html")
+
+
+@pytest.fixture
+def lab():
+    """The lab of the page, here."""
+    names = {}
+    exec(RECORDED, names)
+    names["lab"].image.ratio = 1                                        # as it was recorded
+    return names["lab"]
+
+
+def is_at(page, lab, **position):
+    """Whether the page shows what the lab draws at this position, and says what its picture says."""
+    canvas = page.locator(".recorded canvas")
+    place(lab, lab.start | position)
+    if not canvas.count() or canvas.get_attribute("aria-label") != lab.image.alt:
+        return False
+    drawn = pixels(lab)
+    return np.array_equal(np.array(canvas.evaluate(PIXELS), np.uint8).reshape(*drawn.shape[:2], 4)[..., :3], drawn)
+
+
+def loaded(page):
+    return page.locator("script[src]").count()
+
+
+def test_a_recorded_lab_shows_what_the_kernel_drew(page, lab):
+    slider, note = page.get_by_role("slider", name="x"), page.locator(NOTE)
+    assert not loaded(page)                                             # before it is touched
+    slider.focus()
+    for key, x in (("End", 40), ("ArrowLeft", 39), ("Home", 0)):
+        page.keyboard.press(key)
+        wait_until(lambda x=x: is_at(page, lab, x=x), 10, note.inner_text)
+        assert slider.get_attribute("aria-valuetext") == str(x) and not note.inner_text()
+    page.get_by_role("button", name="reset").press("Enter")
+    page.get_by_role("combobox", name="colour").select_option("blue")
+    wait_until(lambda: is_at(page, lab, colour="blue"), 10, note.inner_text)
+    page.get_by_role("checkbox", name="filled").check()
+    wait_until(lambda: is_at(page, lab, colour="blue", filled=True), 10, note.inner_text)
+    page.get_by_role("button", name="reset").click()
+    wait_until(lambda: is_at(page, lab), 10, note.inner_text)
+    assert loaded(page) == 1
+
+
+def test_a_recorded_lab_is_moved_by_mouse(page, lab):
+    slider, (left, top, right, bottom) = page.get_by_role("slider", name="x"), lab.image.area
+    box = slider.bounding_box()
+    page.mouse.click(box["x"] + box["width"] - 3, box["y"] + box["height"] / 2)
+    wait_until(lambda: is_at(page, lab, x=40), 10, slider.input_value)
+    page.locator(".recorded canvas").scroll_into_view_if_needed()
+    box = page.locator(".recorded canvas").bounding_box()
+
+    def go(x, y=(top + bottom) / 2):
+        page.mouse.move(box["x"] + box["width"] * (left + x * (right - left)), box["y"] + box["height"] * y)
+    go(0.5)
+    page.mouse.down()
+    wait_until(lambda: is_at(page, lab, x=20), 10, slider.input_value)
+    go(0.25)
+    wait_until(lambda: is_at(page, lab, x=10), 10, slider.input_value)
+    page.mouse.up()
+    go(0.8)
+    assert slider.input_value() == "10"
+    go(0.8, 0.01)                                                       # above the axes
+    page.mouse.down()
+    assert slider.input_value() == "10"
+
+
+def test_where_nothing_was_recorded_the_nearest_picture_shows_and_says_so(page, lab):
+    size, note = page.get_by_role("slider", name="size"), page.locator(NOTE)
+    size.press("End")
+    wait_until(lambda: is_at(page, lab, size=60.0), 10, note.inner_text)
+    size.press("ArrowLeft")
+    said = "Not recorded: size 59.5. The nearest recorded picture is shown: size 60.0."
+    wait_until(lambda: note.inner_text() == said, 10, note.inner_text)
+    assert is_at(page, lab, size=60.0) and page.locator(".recorded output").nth(1).inner_text() == "59.5"
+    page.get_by_role("combobox", name="colour").select_option("red")    # another colour is farther away than another size
+    wait_until(lambda: is_at(page, lab, size=60.0, colour="red"), 10, note.inner_text)
+
+
+def test_a_recording_that_is_not_there_is_named(browser, folder, tmp_path):
+    for name in (f"{NAMES[0]}.html", "style.css"):
+        shutil.copy(folder / name, tmp_path)
+    page = browser.new_page()
+    page.goto((tmp_path / f"{NAMES[0]}.html").as_uri())
+    page.get_by_role("slider", name="x").press("End")
+    note = page.locator(NOTE)
+    wait_until(lambda: f"the file {NAMES[0]}.labs/0.js belongs beside this page" in note.inner_text(), 10, note.inner_text)
+    page.close()
+
+
+def test_a_move_shows_within_50_ms_and_nothing_jumps(page):
+    before = page.locator(".recorded img").bounding_box()
+    page.get_by_role("slider", name="x").press("End")
+    page.locator(".recorded canvas").wait_for()
+    after = page.locator(".recorded canvas").bounding_box()
+    assert before == {name: pytest.approx(place, abs=1) for name, place in after.items()}
+    times = sorted(page.evaluate(MOVES))
+    print("ms from a move to its picture:", [round(time) for time in times])
+    assert len(times) > 15 and times[len(times) // 2] < 50, times
+
+
+def test_a_recorded_lab_fits_a_phone_and_a_screen_reader(page):
+    page.get_by_role("slider", name="size").press("ArrowLeft")
+    page.locator(".recorded canvas").wait_for()
+    assert not findings(page, ".recorded")
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
+    named = page.locator(".recorded :is(input, select, button)").evaluate_all(NAMED)
+    assert named == ["x", "size", "colour", "filled", "reset"]

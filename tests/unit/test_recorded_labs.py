@@ -1,0 +1,153 @@
+"""Recorded labs: every picture comes back to the pixel, and what was not recorded is left out."""
+import base64
+import io
+import json
+
+import nbformat
+import numpy as np
+import pytest
+from PIL import Image
+
+from helpers import plots
+from helpers.widgets import explore
+from tests.notebooks import NAMES
+from tools.execute import KERNEL
+from tools.site import __main__ as website
+from tools.site.labs import Recorder, pixels, place, positions, record
+
+
+def draw(height, name, shown):
+    picture, (left, right) = plots.panels(4, 2, 1, 2)
+    left.bar([0], [height], color="#0072B2")
+    right.set_title(name if shown else "")
+    picture.alt = f"height {height}, {name}"
+    return picture
+
+
+@pytest.fixture
+def lab():
+    return explore(draw, height=(0, 9, 1, 3), name=["one", "two"], shown=False)
+
+
+def restored(made, stop):
+    """The picture of a stop, put together as the page does."""
+    def unpacked(text):
+        return np.asarray(Image.open(io.BytesIO(base64.b64decode(text))))
+    picture = unpacked(made["page"]["picture"]).copy()
+    alt, parts = made["frames"]["frames"][stop[-1]]
+    for patch, x, y in parts:
+        part = unpacked(made["frames"]["patches"][patch - 1])
+        picture[y:y + part.shape[0], x:x + part.shape[1]] = part
+    return picture, alt
+
+
+def test_every_position_is_restored_to_the_pixel(lab):
+    made = record(lab)
+    values = [control["values"] for control in made["page"]["controls"]]
+    assert values == [[*map(str, range(10))], ["one", "two"], ["False", "True"]] and len(made["frames"]["stops"]) == 40
+    assert lab.values == {"height": 3, "name": "one", "shown": False} == lab.start
+    for stop in made["frames"]["stops"]:
+        assert place(lab, {name: lab.ranges[name][i] for name, i in zip(lab.ranges, stop)})
+        picture, alt = restored(made, stop)
+        assert np.array_equal(picture, pixels(lab)) and alt == lab.image.alt
+        whole = np.asarray(lab.current.canvas.buffer_rgba())[..., :3]
+        assert abs(picture.astype(int) - whole).max() <= 2              # what rounding to fewer colours leaves
+
+
+def test_what_looks_the_same_is_kept_once(lab):
+    recorder = Recorder()
+    blank, dotted = np.full((90, 90, 3), 255, np.uint8), np.full((90, 90, 3), 255, np.uint8)
+    dotted[5, 5] = dotted[80, 80] = dotted[80, 5] = 0
+    frames = (blank, "a"), (dotted, "b"), (dotted, "b"), (blank, "a"), (dotted, "c")
+    assert [recorder.add(*frame) for frame in frames] == [0, 1, 1, 0, 2]
+    assert recorder.frames[1] == ["b", [[1, 5, 5], [1, 5, 80], [1, 80, 80]]] and len(recorder.patches) == 2
+    frames = record(lab)["frames"]["frames"]
+    assert len(frames) == 40 and len({str(parts) for alt, parts in frames}) == 10 * 3       # heights, and no name or one of two
+
+
+def test_few_positions_are_all_recorded_and_many_are_thinned():
+    few = {"x": [0, 1, 2], "name": ["one", "two"], "text": ["as it stands"]}
+    assert len(positions(few, {"x": 1, "name": "one", "text": "as it stands"}, {"x"}, 6)) == 6
+    many = {"x": [*range(101)], "y": [*range(51)], "name": [1, 2, 3]}
+    start = {"x": 50, "y": 7, "name": 1}
+    found = positions(many, start, {"x", "y"}, 60)
+    alone = [position for position in found if sum(position[name] != start[name] for name in start) == 1]
+    assert 40 < len(found) <= 60 and len(alone) <= 30 and start not in found
+    assert all(start | {name: end} in alone for name, end in (("x", 0), ("x", 100), ("y", 0), ("y", 50)))
+    assert start | {"name": 2} in alone and start | {"name": 3} in alone        # the entries of a menu are never thinned
+    assert {"x": 100, "y": 7, "name": 2} in found and {"x": 0, "y": 50, "name": 1} in found
+
+
+def test_a_range_that_follows_is_recorded_as_far_as_it_goes():
+    lab = explore(lambda heads, off: draw(off, str(heads), True), heads=[1, 3], off=lambda heads: (0, heads - 1))
+    made = record(lab)
+    assert made["page"]["controls"][1]["values"] == ["0", "1", "2"]
+    assert sorted(stop[:-1] for stop in made["frames"]["stops"]) == [[0, 0], [1, 0], [1, 1], [1, 2]]
+
+
+def test_no_position_depends_on_another_one():
+    seen = []
+
+    def remember(x):
+        seen.append(x)
+        return draw(sum(seen), "", False)
+    lab = explore(remember, x=(1, 4))
+    lab.reset.on_click(lambda button: seen.clear())
+    made = record(lab)
+    assert [made["frames"]["frames"][frame][0] for _, frame in made["frames"]["stops"]] == [f"height {x}, " for x in (1, 4, 2, 3)]
+
+
+def test_a_position_whose_picture_fails_is_left_out():
+    made = record(explore(lambda x: draw(1 // (2 - x), "", False), x=(0, 4)))
+    assert [stop[0] for stop in made["frames"]["stops"]] == [0, 4, 1, 3]
+
+
+def test_a_picture_is_dragged_in_the_units_of_its_axes():
+    picture, ax = plots.panels(4, 3)
+    ax.set(xlim=(-4, 4), ylim=(7.5, -0.5))
+    drag = record(explore(lambda x, y: picture, drag=(ax, "y", "x"), x=(0, 7), y=(-4.0, 4.0)))["page"]["drag"]
+    assert [name for name, *_ in drag["axes"]] == [1, 0]
+    assert np.allclose([ends for _, *ends in drag["axes"]], [[-4, 4], [-0.5, 7.5]])
+    left, top, right, bottom = drag["area"]
+    assert 0 < left < right < 1 and 0 < top < bottom < 1
+
+
+@pytest.fixture
+def build(tmp_path, monkeypatch):
+    """Writes the page of a lesson of these cells, the last of which shows a lab."""
+    def write(*sources):
+        shown = nbformat.v4.new_output("display_data", {"text/plain": "Lab(x=1..2)", website.VIEW: {}, "image/png": "iVBORw0KGgo="},
+                                       metadata={"image/png": {"alt": "The saved picture.", "width": 9}})
+        cells = [*map(nbformat.v4.new_code_cell, sources)]
+        cells[-1].outputs = [shown]
+        nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), tmp_path / f"{NAMES[0]}.ipynb")
+        monkeypatch.setattr(website, "PATHS", [tmp_path / f"{NAMES[0]}.ipynb"])
+        website.build(tmp_path / "site", NAMES[:1])
+        return tmp_path / "site"
+    return write
+
+
+LAB = """from helpers import plots
+from helpers.widgets import explore
+picture, ax = plots.panels(3, 2)
+text = ax.text(0.5, 0.5, "")
+def draw(x):
+    text.set_text(x)
+    picture.alt = f"x is {x}"
+    print("a word of the lesson's own")
+    return picture
+explore(draw, moving=[text], x=(1, 9))"""
+
+
+def test_the_recording_lies_beside_the_page(build, capfd):
+    site = build("1 + 1", LAB)
+    page, file = (site / f"{NAMES[0]}.html").read_text(encoding="utf-8"), f"{NAMES[0]}.labs/1.js"
+    name, frames = json.loads((site / file).read_text(encoding="utf-8").replace("recorded(", "[").replace(");", "]"))
+    assert name == file and len(frames["stops"]) == 9 and f'"file": "{file}"' in page
+    assert 'alt="x is 1"' in page and "The saved picture." not in page and "A recording of 9 positions." in page
+    assert "a lab at 9 positions" in capfd.readouterr().out
+
+
+def test_a_lesson_that_fails_is_named_with_its_cell(build):
+    with pytest.raises(RuntimeError, match=rf"{NAMES[0]}, cell 1: (?s:.*)ZeroDivisionError"):
+        build("1 + 1", "1 / 0", LAB)
