@@ -43,8 +43,8 @@ def text_of(notebook):
 
 
 def in_view(notebook):
-    """The code cells that a reader reads: neither claims nor solutions."""
-    return [cell for cell in code_cells(notebook) if not has_tag(cell, "claims") and not is_solution(cell)]
+    """The code cells that a reader reads: none that is collapsed."""
+    return [cell for cell in code_cells(notebook) if "source_hidden" not in cell.metadata.get("jupyter", {})]
 
 
 def outputs(notebook):
@@ -77,7 +77,7 @@ def test_metadata_says_only_what_is_known():
     for name, notebook in LESSONS.items():
         for cell in notebook.cells:
             assert set(cell.metadata) <= {"tags", "jupyter", "tolerance"}, where(name, cell)
-            assert set(cell.metadata.get("tags", [])) <= {"claims", "predict", "solution"}, where(name, cell)
+            assert set(cell.metadata.get("tags", [])) <= {"claims", "install", "predict", "solution"}, where(name, cell)
             assert 0 < cell.metadata.get("tolerance", 0.1) < 1, where(name, cell)
 
 
@@ -85,7 +85,7 @@ def test_claims_and_solutions_are_collapsed_and_answers_to_a_predict_are_folded(
     for name, notebook in LESSONS.items():
         for cell in code_cells(notebook):
             folded = cell.metadata.get("jupyter", {})
-            collapsed = has_tag(cell, "claims") or is_solution(cell)
+            collapsed = has_tag(cell, "claims") or has_tag(cell, "install") or is_solution(cell)
             assert folded.get("source_hidden", False) == collapsed, where(name, cell)
             assert folded.get("outputs_hidden", False) == (has_tag(cell, "predict") or is_solution(cell)), where(name, cell)
             assert not has_tag(cell, "claims") or "assert " in cell.source and not cell.outputs, where(name, cell)

@@ -50,7 +50,7 @@ def build(folder, live=NAMES):
         states = explorers_of(path) if path.stem in live else {}
         prose = Prose(path.parent)
         write(folder / f"{path.stem}.html", "lesson.html", **shared, number=number, headings=prose.headings,
-              cells=[shown(cell, prose, states.get(i)) for i, cell in enumerate(read(path).cells)],
+              cells=[shown(cell, prose, states.get(i)) for i, cell in enumerate(read(path).cells) if not has_tag(cell, "install")],
               explorers=scripts() if states else "")
         print("wrote", path.stem + (f", explorers that answer: {len(states)}" if states else ""), flush=True)
 
