@@ -1,15 +1,17 @@
-"""Writes the table of README.md again from the figures in tests/benchmarks/figures.csv.
+"""Writes the table of tests/benchmarks/README.md and the headline figures of README.md from tests/benchmarks/figures.csv.
 
-`make bench` measures them, and writes both.
+`make bench` measures the figures, and writes all three.
 """
 import argparse
 import csv
 import itertools
+import re
 import statistics
 
 from tests.notebooks import ROOT
 
-FIGURES, README = ROOT / "tests" / "benchmarks" / "figures.csv", ROOT / "README.md"
+FIGURES = ROOT / "tests" / "benchmarks" / "figures.csv"
+PAGE, README = FIGURES.with_name("README.md"), ROOT / "README.md"
 FIELDS = ["test", "measured", "here", "against", "ratio", "how"]
 HEADINGS = {
     "test_widgets.py": "From a slider's move to new pixels, milliseconds",
@@ -27,6 +29,18 @@ HEADINGS = {
     "test_shipped.py": "What ships",
     "test_snli.py": "Fine-tuning on SNLI",
 }
+# Each sentence has gaps. What fills a gap: the row (measured), the field, and the words before the number.
+HEADLINES = [
+    ("Lesson 8 trains a Transformer in {} s on one core. It then reads {} % of the dates that it has never seen without a mistake.",
+     [("training the Transformer of lesson 8, seconds of one core", "here", ""),
+      ("dates never trained on, % read without a mistake", "here", "")]),
+    ("An explorer shows a new attention map {} ms after its slider moves, a lab with two panels in {} ms.",
+     [("explorer, one map of 16 x 16", "here", ""), ("lab with two panels, only what moves redrawn", "here", "")]),
+    ("Lesson 9's translator, which comes with the course, scores {} BLEU on English sentences that it has never seen. A table of "
+     "phrases, counted in the same sentence pairs, scores {}.",
+     [("the same, in small letters, words apart", "here", ""),
+      ("the same, in small letters, words apart", "against", "a table of phrases of the same pairs ")]),
+]
 BEGIN, END = "<!-- The figures begin: `make bench` writes them -->", "<!-- The figures end -->"
 
 
@@ -72,21 +86,35 @@ def table(rows):
     return lines
 
 
-def with_table(text, rows):
-    """The text of the README with the table of these rows between its two marks."""
+def headlines(rows):
+    """The lines of HEADLINES, their gaps filled from these rows.
+
+    Raises LookupError when no row has a number for a gap.
+    """
+    def number_in(measured, field, before):
+        for row in rows:
+            if row["measured"] == measured and (found := re.search(re.escape(before) + r"([\d.,]*\d)", row[field])):
+                return found[1]
+        raise LookupError(f"figures.csv has no number under {field!r} of {measured!r}")
+    return ["- " + sentence.format(*(number_in(*gap) for gap in gaps)) for sentence, gaps in HEADLINES]
+
+
+def with_lines(text, lines):
+    """The text with these lines between its two marks."""
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
-    return "\n".join([before + BEGIN, *table(rows), END + after])
+    return "\n".join([before + BEGIN, *lines, END + after])
 
 
 def write(new=()):
-    """Take new rows into the file, and write the README's table."""
+    """Take new rows into the file, and write what the two pages show of it."""
     rows = merged(read(), new)
     with FIGURES.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    README.write_text(with_table(README.read_text(encoding="utf-8"), rows), encoding="utf-8", newline="\n")
+    for page, lines in ((PAGE, table(rows)), (README, headlines(rows))):
+        page.write_text(with_lines(page.read_text(encoding="utf-8"), lines), encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 First every cell that begins with `# %load -s NAME FILE` gets the definition as it stands in that file now.
 What a run leaves that is not the lesson's (times, versions, widget state, random ids) is not kept.
-Cells are folded as their tags ask: `solution`, `claims`, `predict`.
+Cells are folded as their tags ask: `solution`, `claims`, `predict`, `install`.
 """
 import argparse
 import pathlib
@@ -14,7 +14,8 @@ from tests.notebooks import LOAD, PATHS, definition, has_tag
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 KEPT = ("tags", "jupyter", "tolerance")
-FOLDED = {"solution": ("source_hidden", "outputs_hidden"), "claims": ("source_hidden",), "predict": ("outputs_hidden",)}
+FOLDED = {"solution": ("source_hidden", "outputs_hidden"), "claims": ("source_hidden",), "predict": ("outputs_hidden",),
+          "install": ("source_hidden",)}
 
 
 def execute(path):
@@ -27,8 +28,9 @@ def execute(path):
                    coalesce_streams=True, resources={"metadata": {"path": str(path.parent)}}).execute()
     notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python", "file_extension": ".py"}}
     notebook.nbformat_minor = 5
-    for number, cell in enumerate(notebook.cells):
+    for number, cell in enumerate(cell for cell in notebook.cells if cell.id != "install"):      # which came later
         cell.id = f"cell-{number:02d}"
+    for cell in notebook.cells:
         cell.metadata = {key: value for key, value in cell.metadata.items() if key in KEPT}
     nbformat.write(notebook, path)
 

@@ -9,7 +9,7 @@ from tools import benchmark_table as table
 
 @pytest.fixture
 def figure(record_property):
-    """Notes one row of the README's table; it is kept if the test passes.
+    """Notes one row of the table in tests/benchmarks/README.md; it is kept if the test passes.
 
     measured: what. here, ratio: one number a turn (or a seed), or words. against: such numbers by name.
     how: threads and seconds of the test so far, unless given.
@@ -74,4 +74,4 @@ def pytest_terminal_summary(terminalreporter):
     rows = [dict(zip(table.FIELDS, [report.nodeid.split("/")[-1], *row], strict=True))
             for report in terminalreporter.stats.get("passed", []) for name, row in report.user_properties if name == "figure"]
     table.write(rows)
-    terminalreporter.write_line(f"{len(rows)} figures measured; tests/benchmarks/figures.csv and the README hold them")
+    terminalreporter.write_line(f"{len(rows)} figures measured; tests/benchmarks/figures.csv and README.md hold them")

@@ -4,6 +4,7 @@ import datetime
 import random
 import re
 from collections import defaultdict
+from time import process_time
 
 import babel
 import pytest
@@ -12,7 +13,8 @@ from babel.dates import format_date
 from helpers.data.dates import FIRST, LAST, TWO_DIGIT_YEARS
 from helpers.pretrained.dates import SOURCE, TARGET, date_model
 from helpers.pretrained.weights import SHIPPED
-from tools.make_weights.date_runs import GRID, LESSON, SEEDS, SETTING, Task, rows, share, write
+from tools.make_weights import tables
+from tools.make_weights.date_runs import GRID, LESSON, MEASURED, SEEDS, SETTING, Task, rows, share
 
 PLAIN, LARGE, SHORT_WAVES = (1, 1, 10_000, 300), (8, 1, 10_000, 300), (1, 1, 20, 300)
 HOW = "1 thread, 3 seeds"
@@ -57,7 +59,7 @@ def shipped(task):
 def recorded(task):
     """What lesson 8 reads in helpers/pretrained/dates.csv, written again here: the numbers of the three seeds."""
     found = list(rows(task=task))
-    write(SHIPPED / "dates.csv", found)
+    tables.write(SHIPPED / "dates.csv", [*SETTING, *MEASURED], found)
 
     def numbers(setting, measured, times=1):
         return [times * float(row[measured]) for row in found if tuple(row[name] for name in SETTING[:-1]) == setting]
@@ -71,8 +73,13 @@ def test_dates_of_lesson_8(one_thread, recorded, shipped, figure):
 
 
 def test_every_format_of_the_english_speaking_countries(one_thread, task, shipped, figure):
-    every = formats()
-    models = {"lesson 8": [(task, task.trained(*LESSON, seed)[0]) for seed in SEEDS], "shipped": [(shipped, date_model())]}
+    every, seconds = formats(), []
+    models = {"lesson 8": [], "shipped": [(shipped, date_model())]}
+    for seed in SEEDS:
+        start = process_time()
+        models["lesson 8"].append((task, task.trained(*LESSON, seed)[0]))
+        seconds.append(process_time() - start)
+    figure("training the Transformer of lesson 8, seconds of one core", seconds, how=HOW)
     shares = {name: [[100 * share(its.right(model, pairs)[0]) for pairs in every.values()] for its, model in some]
               for name, some in models.items()}
     for name, found in shares.items():

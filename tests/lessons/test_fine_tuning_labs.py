@@ -14,7 +14,8 @@ SAID = ("type a sentence", "type less")                      # how a message end
 def page():
     """The functions of the two labs, with a judge and a reader whose heads are random."""
     cells, namespace = code_cells(read(ROOT / "notebooks" / "15_fine_tuning.ipynb")), {}
-    for cell in cells[:2]:
+    setup = next(number for number, cell in enumerate(cells) if "import torch" in cell.source)
+    for cell in cells[setup:setup + 2]:
         exec(cell.source, namespace)
     torch.manual_seed(0)
     judge = namespace["BertClassifier"](namespace["pretrained"](), 3).eval()

@@ -1,4 +1,4 @@
-"""The README's table is what the file of figures says, and nothing beside the table claims a measured figure."""
+"""The table and the headlines are what the file of figures says, and nothing beside them claims a measured figure."""
 import json
 import os
 import re
@@ -13,7 +13,7 @@ from tools import benchmark_table as table
 from tools.make_weights.fine_tuning import chosen
 
 SHIPPED = ROOT / "helpers" / "pretrained"
-TEXT = table.README.read_text(encoding="utf-8")
+PAGE, README = (path.read_text(encoding="utf-8") for path in (table.PAGE, table.README))
 
 
 RUN = '''
@@ -23,7 +23,8 @@ import pytest
 from tools import benchmark_table as table
 
 HERE = pathlib.Path(__file__).parent
-table.FIGURES, table.README = HERE / "figures.csv", HERE / "README.md"
+table.FIGURES, table.PAGE, table.README = HERE / "figures.csv", HERE / "table.md", HERE / "README.md"
+table.HEADLINES = [("good {}, theirs {}", [("good", "here", ""), ("good", "against", "theirs ")])]
 
 
 def test_good(faster):
@@ -44,9 +45,18 @@ def row(test, what="speed", here="1.00"):
     return dict(zip(table.FIELDS, [test, what, here, "", "", ""], strict=True))
 
 
-def test_the_readme_shows_what_the_file_says():
-    assert TEXT.count(table.BEGIN) == TEXT.count(table.END) == 1
-    assert table.with_table(TEXT, table.read()) == TEXT, "python -m tools.benchmark_table writes the table again"
+@pytest.mark.parametrize(("text", "lines"), [(PAGE, table.table), (README, table.headlines)], ids=["table", "headlines"])
+def test_the_pages_show_what_the_file_says(text, lines):
+    assert text.count(table.BEGIN) == text.count(table.END) == 1
+    assert table.with_lines(text, lines(table.read())) == text, "python -m tools.benchmark_table writes both again"
+
+
+def test_a_headline_takes_its_numbers_from_rows_and_says_which_row_is_missing(monkeypatch):
+    monkeypatch.setattr(table, "HEADLINES", [("{} %, not {} %.", [("speed", "here", ""), ("speed", "against", "theirs ")])])
+    full = {**row("test_books.py::a", here="1,234 (9 to 2,000)"), "against": "others 7; theirs 0.50"}
+    assert table.headlines([row("test_books.py::a", "size"), full]) == ["- 1,234 %, not 0.50 %."]
+    with pytest.raises(LookupError, match="no number under 'against' of 'speed'"):
+        table.headlines([row("test_books.py::a")])
 
 
 def test_every_row_has_its_benchmark_and_every_benchmark_its_heading():
@@ -57,12 +67,16 @@ def test_every_row_has_its_benchmark_and_every_benchmark_its_heading():
     assert {path.name for path in table.FIGURES.parent.glob("test_*.py")} == set(table.HEADINGS)
 
 
-def test_no_figure_stands_beside_the_table():
-    before, after = TEXT[TEXT.index("## Measured"):].split(table.BEGIN)
-    outside = before + after.split(table.END)[1]
-    outside = re.sub(r"Python 3\.\d+ to 3\.\d+|torch \d\.\d+", "", outside)           # versions are no figures
+@pytest.mark.parametrize("text", [PAGE, README], ids=["table", "headlines"])
+def test_no_figure_stands_beside_them(text):
+    outside = re.sub(f"{table.BEGIN}.*{table.END}", "", text, flags=re.S)
+    versions_and_size = r"ython\s?3\.\d+( to 3\.\d+)?|==[\d.]+|version [\d.]+|CC BY 4\.0|1\.6 GB"
+    outside = re.sub(versions_and_size, "", outside)
     assert not re.findall(r"\d\.\d|\d ?%|\d (?:times|ms|MB|nats)", outside)
-    assert not re.search(r"^\|", outside, re.MULTILINE)
+
+
+def test_a_newcomer_reads_the_readme_in_a_few_minutes():
+    assert len(README.splitlines()) <= 100 and len(table.HEADLINES) == 3
 
 
 def test_what_ships_was_measured_after_it_was_made():
@@ -90,7 +104,7 @@ def test_a_table_has_a_heading_for_each_file():
 
 def test_what_is_around_the_table_stays():
     text = f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n"
-    assert table.with_table(text, []).split("\n") == ["before", table.BEGIN, *table.table([]), table.END, "after", ""]
+    assert table.with_lines(text, ["new"]) == f"before\n{table.BEGIN}\nnew\n{table.END}\nafter\n"
 
 
 def test_only_what_passed_is_kept(tmp_path):
@@ -98,12 +112,14 @@ def test_only_what_passed_is_kept(tmp_path):
     shutil.copy(table.FIGURES.parent / "conftest.py", tmp_path)
     (tmp_path / "test_books.py").write_text(RUN)
     (tmp_path / "figures.csv").write_text(",".join(bad) + "\n" + ",".join(bad.values()) + "\n")
-    (tmp_path / "README.md").write_text(f"{table.BEGIN}\n{table.END}\n")
+    for name in ("table.md", "README.md"):
+        (tmp_path / name).write_text(f"{table.BEGIN}\n{table.END}\n")
     paths = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
     run = subprocess.run([sys.executable, "-m", "pytest", "--rootdir", str(tmp_path), "-rs", str(tmp_path)], text=True,
                          capture_output=True, env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"})
     assert "1 failed, 1 passed, 1 skipped" in run.stdout and "not here" in run.stdout, run.stdout
-    *lines, _ = (tmp_path / "README.md").read_text().splitlines()
+    assert (tmp_path / "README.md").read_text().splitlines()[1:-1] == ["- good 4.50, theirs 1.75"]
+    *lines, _ = (tmp_path / "table.md").read_text().splitlines()
     assert lines[-2].startswith("| bad | 7.00 |")
     assert lines[-1].startswith("| good | 4.50 (3.00 to 6.00) | theirs 1.75 (1.50 to 2.00) | 2.75 (1.50 to 4.00) | 1 thread, 0 s")
 

@@ -1,10 +1,12 @@
 """The first page's question, whether everything is there, gets a sentence for each thing that is not."""
 import importlib.metadata
+import json
 import re
 import sys
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 from helpers import environment
 from tests.notebooks import ROOT
@@ -68,6 +70,20 @@ def test_every_package_is_pinned_for_every_python_to_a_version_that_will_do():
             assert len(pinned) == 1, f"{needed.name} on Python {python}: make lock"
             version, = pinned[0].specifier
             assert needed.specifier.contains(version.version), f"{needed} and {version}: make lock"
+
+
+def test_binder_and_codespaces_take_what_is_there():
+    binder, project = ROOT / ".binder", (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert (binder / "requirements.txt").read_text().splitlines()[-2:] == ["-c ../requirements.lock", "-e .[test]"]
+    codespace = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
+    named = [(binder / "runtime.txt").read_text().strip().split("-")[1], codespace["image"].split(":")[1]]
+    pythons, = re.findall(r'requires-python = "(.*)"', project)
+    assert all(SpecifierSet(pythons).contains(python) for python in named)
+    assert codespace["postCreateCommand"].endswith("make .venv/ready")
+    editor = codespace["customizations"]
+    assert editor["vscode"]["settings"]["python.defaultInterpreterPath"].endswith("/.venv/bin/python")
+    assert all((ROOT / file).exists() for file in editor["codespaces"]["openFiles"])
+    assert (binder / "apt.txt").read_text().strip() in codespace["postCreateCommand"]          # Chinese, for lesson 12
 
 
 def test_the_weights_of_lesson_16_are_the_same_version_wherever_they_are_installed():

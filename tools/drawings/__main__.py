@@ -26,6 +26,7 @@ from tools.drawings import (
 IMAGES = pathlib.Path(__file__).resolve().parents[2] / "notebooks" / "images"
 DRAWINGS = {
     "00_look": lesson_00.look,
+    "00_map": lesson_00.course,
     "01_query_among_points": lesson_01.query_among_points,
     "02_four_scores": lesson_02.four_scores,
     "03_masks": lesson_03.masks,

@@ -1,4 +1,4 @@
-"""Lesson 0: one output letter looks at the input letters."""
+"""Lesson 0: one output letter looks at the input letters; the map of the course."""
 from tools.drawings.svg import ROLES, SOFT, Drawing
 
 WRITTEN, TYPED = "2001-05-0", "3 May 2001"
@@ -48,6 +48,47 @@ def look():
     d.arrow((output.right[0] + 4, 544), written.left)
     d.text(480, 544, "written next", anchor="start", colour=SOFT)
     d.text(300, 610, "output = sum of (weight × value) over all typed characters")
+    return d
+
+
+def course():
+    d = Drawing(664, "The map of the course", (
+        "Lessons 1 to 3 build attention, one after the other. Lesson 4 uses it in a recurrent translator, lessons 5 and 6 add "
+        "heads and positions, and lesson 7 makes the Transformer of them. Lessons 8 to 12 use its parts: dates and translation "
+        "the whole, classification the encoder, a small GPT and couplets the decoder. Lessons 13 to 15 build BERT, pretrain it "
+        "and fine-tune it. Lesson 16 looks inside a published BERT, and lesson 17 goes further from lesson 14."))
+    first, second, third, seventh = (d.box(180, y, 240, 42, words) for y, words in [
+        (24, "**1** a weighted average"), (90, "**2** scores: who matters?"), (156, "**3** masks: who may be seen?"),
+        (356, "**7** the Transformer")])
+    fourth = d.box(24, 256, 200, 42, "**4** in translation")
+    fifth, sixth = d.box(376, 222, 200, 42, "**5** many heads"), d.box(376, 288, 200, 42, "**6** positions")
+    for start, end in ((first, second), (second, third), (fifth, sixth)):
+        d.arrow(start.bottom, end.top)
+    for start, end in ((third.left, fourth.top), (third.right, fifth.top)):
+        d.arrow(start, (end[0], start[1]), end)
+    d.arrow(fourth.bottom, (124, 377), seventh.left)
+    d.arrow(sixth.bottom, (476, 377), seventh.right)
+
+    parts = d.panel(18, 440, 276, 206)
+    d.text(156, 461, "all of it, or a part", 15, colour=SOFT)
+    d.box(30, 480, 122, 46, "**8** dates\nall of it", size=15)
+    d.box(160, 480, 122, 46, "**9** translation\nall of it", size=15)
+    d.box(30, 536, 252, 42, "**10** classification: the encoder", size=15)
+    gpt = d.box(30, 588, 114, 46, "**11** a small\nGPT: decoder", size=15)
+    d.arrow(gpt.right, d.box(168, 588, 114, 46, "**12** couplets", size=15).left)
+
+    d.panel(306, 440, 276, 206)
+    d.text(444, 461, "BERT", 15, colour=SOFT)
+    pieces = d.box(318, 480, 252, 42, "**13** BERT, piece by piece")
+    pretraining, real, tuning, further = (d.box(x, y, 122, 40, words, size=15) for x, y, words in [
+        (318, 538, "**14** pretraining"), (448, 538, "**16** a real one"), (318, 594, "**15** fine-tuning"),
+        (448, 594, "**17** further")])
+    d.arrow((379, pieces.bottom[1]), pretraining.top)
+    d.arrow((509, pieces.bottom[1]), real.top)
+    d.arrow(pretraining.bottom, tuning.top)
+    d.arrow((430, pretraining.bottom[1]), (458, further.y))
+    d.arrow((252, seventh.bottom[1]), (252, parts.y))
+    d.arrow((348, seventh.bottom[1]), (348, parts.y))
     return d
 
 

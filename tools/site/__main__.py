@@ -58,7 +58,7 @@ def build(folder, live=NAMES):
         states |= {i: made["page"] | files[i] for i, made in recordings.items()}
         prose = Prose(path.parent)
         write(folder / f"{path.stem}.html", "lesson.html", **shared, number=number, headings=prose.headings,
-              cells=[shown(cell, prose, states.get(i)) for i, cell in enumerate(read(path).cells)],
+              cells=[shown(cell, prose, states.get(i)) for i, cell in enumerate(read(path).cells) if not has_tag(cell, "install")],
               explorers=scripts() if len(states) > len(files) else "", labs=text_of(PAGES / "labs.js") if files else "")
         print("wrote", path.stem + told(states, files, time.monotonic() - began), flush=True)
     for_teachers(folder, shared)

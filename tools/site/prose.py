@@ -1,16 +1,12 @@
-"""Text cells as HTML that needs no network: formulas as MathML, drawings as SVG in the page, diagrams as pictures."""
+"""Text cells as HTML that needs no network: formulas as MathML, drawings as SVG in the page."""
 import base64
-import hashlib
 import html
 import mimetypes
-import pathlib
 import re
 
 from latex2mathml.converter import convert
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from PIL import Image
-
-DRAWINGS = pathlib.Path(__file__).parent / "pages" / "drawings"
 
 
 class Prose(IPythonRenderer):
@@ -43,10 +39,6 @@ class Prose(IPythonRenderer):
 
     def block_math(self, body):
         return f'<span class="formula">{mathml(body, display="block")}</span>'
-
-    def block_mermaidjs(self, code):
-        alt = re.search(r"accDescr: (.*)", code)[1]
-        return f'<figure><div class="wide">{image(drawing_of(code), alt)}</div></figure>\n'
 
     def table(self, text):
         return f'<div class="wide"><table>\n{text}</table></div>\n'
@@ -83,8 +75,3 @@ def mathml(formula, display="inline"):
     markup = convert(formula, display=display)
     markup = re.sub(r"(<mi>[a-z]{2,}</mi>)(?=<m(?:i|sub)>)", r'\1<mspace width="0.17em" />', markup)       # log w
     return markup.replace("<mo>&#x0002F;</mo>", '<mo lspace="0" rspace="0">/</mo>')
-
-
-def drawing_of(code):
-    """The file with the picture of a Mermaid diagram; `python -m tools.drawings.mermaid` draws what is missing."""
-    return DRAWINGS / f"{hashlib.sha256(code.strip().encode()).hexdigest()[:12]}.svg"
