@@ -195,12 +195,14 @@ def test_a_word_is_found_at_its_section(opened):
     assert "16 · Inside a real BERT" in found[1][1] and "What do the heads look at?" in found[1][1]
     snippet = page.get_by_role("option").nth(1).locator(".snippet")
     assert snippet.locator("mark").all_inner_texts() == ["attention", "sink"]
-    assert len(found) <= 20 and not findings(page)
+    assert len(found) <= 20 and not findings(page, "header.bar")
     best = {"softmax": "glossary.html#softmax", "masked softmax": "glossary.html#masked-softmax",
             "MASKS": "03_masked_softmax.html#", "attention sinks": "glossary.html#attention-sink",
             "where to go": "17_further.html#where-to-go-next"}
     for text, address in best.items():
         assert options_of(page, text)[0][0].startswith(address), text
+    introduced = {"softmax": "01_nadaraya_watson.html#by-hand", "sink": "16_real_bert.html#what-do-the-heads-look-at"}
+    assert all(options_of(page, text)[1][0] == address for text, address in introduced.items())
     assert not options_of(page, "xylophone") and page.locator(".found p").inner_text() == "no places"
     assert all(options_of(page, part) is not None for part in ("[CLS]", "(", "\\", "*", "a" * 300))
 
@@ -252,6 +254,7 @@ def test_where_the_clipboard_is_forbidden_code_is_copied_as_by_hand(opened):
     page.evaluate("""() => {
       Object.defineProperty(navigator, 'clipboard', { value: undefined });
       document.addEventListener('copy', () => { window.copied = getSelection().toString(); });
+      window.copied = '';
     }""")
     listing = page.locator(".listing", has_text="import torch").first
     listing.get_by_role("button").click()
@@ -264,19 +267,19 @@ def test_a_word_shows_its_meaning(opened):
     word, meaning = page.get_by_role("link", name="sequence length"), page.get_by_role("tooltip")
     for show in (word.hover, word.focus):
         show()
-        wait_until(meaning.is_visible, 5, page.url)
+        wait_until(meaning.is_visible, 5, lambda: page.url)
         assert meaning.inner_text() == "The number of tokens of a text."
         assert word.get_attribute("aria-describedby") == meaning.get_attribute("id")
         page.keyboard.press("Escape")
         assert meaning.is_hidden() and not word.get_attribute("aria-describedby")
         page.mouse.move(0, 0)
     word.hover()
-    wait_until(meaning.is_visible, 5, page.url)
+    wait_until(meaning.is_visible, 5, lambda: page.url)
     meaning.hover()                                                     # it stays while it is read
     page.wait_for_timeout(500)
     assert meaning.is_visible()
     page.mouse.move(0, 0)
-    wait_until(meaning.is_hidden, 5, page.url)
+    wait_until(meaning.is_hidden, 5, lambda: page.url)
 
 
 def test_the_first_tap_shows_a_meaning_and_the_second_follows(browser, site):
@@ -284,7 +287,7 @@ def test_the_first_tap_shows_a_meaning_and_the_second_follows(browser, site):
     page.goto((site / "03_masked_softmax.html").as_uri())
     word, meaning = page.get_by_role("link", name="sequence length"), page.get_by_role("tooltip")
     word.tap()
-    wait_until(meaning.is_visible, 5, page.url)
+    wait_until(meaning.is_visible, 5, lambda: page.url)
     box = meaning.bounding_box()
     assert page.url.endswith("softmax.html") and box["x"] > 0 and box["x"] + box["width"] < PHONE["width"]
     word.tap()
