@@ -16,8 +16,9 @@ from PIL import Image
 from helpers.widgets import Lab
 from helpers.widgets.controls import SLIDERS, allowed_values
 
-MOST, BYTES = 300, 2_000_000    # positions and bytes of a lab, about
+MOST, BYTES = 300, 3_000_000    # positions and bytes of a lab, about
 STEPS = 41                  # stops of a slider, at most
+SHARE = 2 / 3               # of the room left, for the next kind of position
 COLOURS = 4                 # from one value of a channel to the next: fewer bytes, and no difference that an eye would find
 APART = 12                  # pixels without a change between two rectangles
 
@@ -67,19 +68,21 @@ def reach(lab: Lab) -> dict[str, list]:
 
 def positions(ranges: dict[str, list], start: dict, sliders: set[str], most: int) -> list[dict]:
     """Where a lab is recorded: everywhere, if these are at most `most` positions; else where one control stands elsewhere than at
-    the start (at most half of them), then two, and so on, the sliders in as small steps as `most` allows."""
+    the start, then where two do, and so on, those with fewer sliders first, and sliders in as small steps as there is room for."""
     moving, found = [name for name, values in ranges.items() if len(values) > 1], []
     if math.prod(len(ranges[name]) for name in moving) <= most:
         return [start | position for position in products(ranges, moving)]
-    for together in range(1, len(moving) + 1):
-        room = most // 2 if together == 1 else most - len(found)
+    others = {name: [value for value in ranges[name] if value != start[name]] for name in moving}
+    for together, sliding in itertools.product(range(1, len(moving) + 1), range(len(sliders) + 1)):
+        groups = [names for names in itertools.combinations(moving, together) if len(sliders.intersection(names)) == sliding]
         for steps in range(STEPS, 1, -1):
-            sparse = {name: [value for value in thinned(ranges[name], steps if name in sliders else len(ranges[name]))
-                             if value != start[name]] for name in moving}
-            further = list(itertools.combinations(moving, together))
-            if sum(math.prod(len(sparse[name]) for name in names) for names in further) <= room:
-                found += [start | position for names in further for position in products(sparse, names)]
+            sparse = {name: thinned(values, steps) if name in sliders else values for name, values in others.items()}
+            further = [start | position for names in groups for position in products(sparse, names)]
+            if len(further) <= (most - len(found)) * SHARE:
+                found += further
                 break
+        else:
+            break
     return found
 
 
