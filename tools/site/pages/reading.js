@@ -23,12 +23,11 @@ class Subwords {
     return text.split(/(<pad>|<unk>|<bos>|<eos>)/).flatMap((part) => {
       if (!part || SPECIAL.includes(part)) return part || [];
       const plain = part.normalize("NFC").replaceAll("’", "'").toLowerCase().replaceAll(" ", "▁");
-      const words = (plain.startsWith("▁") ? plain : `▁${plain}`).split(/(?=▁)|([\p{P}$+<=>^`|~])/u);
-      return words.filter(Boolean).flatMap((word) => this.merged([...word]));
+      return (plain.startsWith("▁") ? plain : `▁${plain}`).split(/(?=▁)/).flatMap((word) => this.merged([...word]));
     });
   }
 
-  // The pair that was learned first is joined first.
+  // The pair that was learned first is joined first. None has punctuation in it: Python splits there, before and after learning.
   merged(parts) {
     const rankAt = (i) => this.ranks.get(`${parts[i]} ${parts[i + 1]}`) ?? Infinity;
     for (;;) {
