@@ -66,8 +66,8 @@ class Picture(Figure):
 
     def draw(self, renderer):
         """Draw all. A dollar sign begins a formula in matplotlib's own numbers alone."""
-        for text in self.findobj(Text):
-            text.set_parse_math("mathdefault" in text.get_text())
+        for text in self.findobj(lambda part: isinstance(part, Text) and "mathdefault" not in (part.get_text() or "mathdefault")):
+            text.set_parse_math(False)
         super().draw(renderer)
 
     def _repr_mimebundle_(self, include=None, exclude=None):

@@ -211,7 +211,7 @@ def test_a_written_text_marks_the_character_at_the_cursor_where_it_stands():
     assert [part.get_text() for part in far.axes[0].texts if part.get_bbox_patch()] == ["c"]     # the lines scroll with the cursor
 
 
-SIGNS = ["$$", r"$\frac$", r"$\foo$", "a $ b", "costs $5, not $6", "_^{", "\\"]
+SIGNS = ["$$", r"$\frac$", r"$\foo$", "a $ b", "costs $5, not $6", "x_^{", "\\"]
 
 
 @pytest.mark.parametrize("sign", SIGNS)
@@ -226,8 +226,10 @@ def test_whatever_is_written_in_a_picture_is_shown_as_it_is(sign):
     pictures = [
         plane[0], pairs[0], columns[0], tiles[0], plots.heatmap(torch.eye(2), tokens, tokens, title=sign),
         plots.heatmaps({sign: torch.eye(2)}, label=sign, names=(sign, sign)), plots.lines(series, sign, sign, sign),
-        plots.map_and_row(torch.eye(2), 0, 0, tokens, tokens, sign, label=sign), plots.row_and_column(torch.eye(2), 0, 0, tokens, tokens, sign),
-        plots.links(torch.eye(2), 0, 0, tokens, tokens, sign), plots.compared([(torch.eye(2), tokens, tokens, sign)] * 2, "bars", 0, 0),
+        plots.map_and_row(torch.eye(2), 0, 0, tokens, tokens, sign, label=sign),
+        plots.row_and_column(torch.eye(2), 0, 0, tokens, tokens, sign),
+        plots.links(torch.eye(2), 0, 0, tokens, tokens, sign),
+        plots.compared([(torch.eye(2), tokens, tokens, sign)] * 2, "bars", 0, 0),
         plots.grid_of_maps(torch.ones(2, 2, 2), [sign], labels=np.array([sign, sign]), label=sign),
         plots.tensor(torch.eye(2), tokens, tokens, sign, [sign, sign]), plots.tensors({sign: torch.eye(2)}, {sign: 0.5}, sign, ""),
         plots.histograms({sign: [0.1]}, sign, ""), plots.written(sign, "ab", 0, [0.5, 0.5], "ab", sign)]
