@@ -3,12 +3,13 @@
 The kinds of attention differ in their scoring function alone.
 """
 import math
+from itertools import islice
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from helpers.hooks import HookPoint
-from helpers.masks import check_mask, masked_softmax
+from helpers.masks import check_floating, check_mask, masked_softmax
 
 
 class Attention(nn.Module):
@@ -17,7 +18,7 @@ class Attention(nn.Module):
     forward: query [..., T_q, d_query], key [..., T_k, d_key], value [..., T_k, d_value], and
     a boolean mask that broadcasts to the scores [..., T_q, T_k], True = may look.
     Returns [..., T_q, d_value]; a query that may look at nothing gets zeros.
-    Raises ValueError for sizes that do not match.
+    Raises ValueError for sizes that do not match, TypeError for dtypes.
     """
 
     def __init__(self, dropout: float = 0.0):
@@ -26,7 +27,7 @@ class Attention(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
-        check_sizes(query, key, value)
+        check_sizes(query, key, value, self)
         scores = self.score(query, key)                                    # [..., T_q, T_k]
         weights = self.attention_weights(masked_softmax(scores, mask))
         return self.dropout(weights) @ value                               # [..., T_q, d_value]
@@ -116,8 +117,9 @@ class MultiHeadAttention(nn.Module):
         return self.dropout(weights) @ v                                   # [B, H, T_q, d_head]
 
 
-def check_sizes(query, key, value):
-    """Raise unless there is a value for every key and all three agree in their leading axes."""
+def check_sizes(query, key, value, layer):
+    """Raise unless there is a value for every key, all three agree in their leading axes, and in dtype with the layer's weights."""
+    check_floating(query=query, key=key, value=value, **dict(islice(layer.named_parameters(), 1)))
     sizes = f"query {list(query.shape)}, key {list(key.shape)}, value {list(value.shape)}"
     if min(query.dim(), key.dim(), value.dim()) < 2:
         raise ValueError(f"{sizes}: each needs at least two axes, [T, d]")
@@ -147,14 +149,13 @@ def mask_for_heads(mask, q, k):
         return None
     check_mask(mask, (q.shape[0], q.shape[2], k.shape[2]))
     if mask.dim() < 2:
-        raise ValueError(f"the mask has shape {list(mask.shape)}: "
-                         "it needs to be [T_q, T_k], [B, 1, T_k] or [B, T_q, T_k]")
+        raise ValueError(f"the mask has shape {list(mask.shape)}: it needs to be [T_q, T_k], [B, 1, T_k] or [B, T_q, T_k]")
     return mask.unsqueeze(1) if mask.dim() == 3 else mask[None, None]
 
 
 def check_projections(query, key, value, layer):
     """Raise unless all three are [B, T, size], of the layer's sizes, with a value for every key."""
-    check_sizes(query, key, value)
+    check_sizes(query, key, value, layer)
     shapes = [list(x.shape) for x in (query, key, value)]
     wanted = [projection.in_features for projection in (layer.q_proj, layer.k_proj, layer.v_proj)]
     if any(len(shape) != 3 for shape in shapes) or [shape[-1] for shape in shapes] != wanted:

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from helpers.masks import check_indices, check_tokens, padding_mask
+from helpers.masks import check_indices, check_tokens, check_whole, finite, padding_mask
 from helpers.positions import LearnedPositions
 from helpers.text import pad
 from helpers.transformer import EncoderLayer, Stack, mean_pool
@@ -135,20 +135,19 @@ def best_span(logits: Tensor, allowed: Tensor, max_len: int | None = None) -> tu
     """(start, end) of the best answer, both included: the largest sum of start and end logits, start <= end.
 
     logits: [T, 2], of a tagger with two tags, start and end. allowed: boolean [T], True where an answer may
-    lie; max_len: the largest number of its tokens, 1 or more. Raises ValueError where no token is allowed.
+    lie; max_len: the largest number of its tokens, 1 or more. Raises ValueError where no token is allowed or finite.
     Source: section 4.2.
     """
-    if logits.dim() != 2 or logits.shape != (len(allowed), 2) or not allowed.any():
-        raise ValueError(f"logits {list(logits.shape)}, {int(allowed.sum())} of {len(allowed)} "
-                         "tokens allowed: logits need to be [T, 2], and one token at least allowed")
-    if max_len is not None and max_len < 1:
-        raise ValueError(f"max_len={max_len}: an answer has one token at least")
+    if allowed.dtype != torch.bool or logits.shape != (len(allowed), 2) or not allowed.any():
+        raise ValueError(f"logits {list(logits.shape)}, {int(allowed.sum())} of {len(allowed)} tokens allowed, "
+                         f"{allowed.dtype}: logits need to be [T, 2], and one token at least allowed, torch.bool")
     start, end = logits.masked_fill(~allowed.unsqueeze(1), -torch.inf).unbind(1)
     total = start.unsqueeze(1) + end                                       # [T start, T end]
     spans = torch.ones_like(total, dtype=torch.bool).triu()
     if max_len is not None:
+        check_whole(max_len=max_len)
         spans = spans.tril(max_len - 1)
-    best = total.masked_fill(~spans, -torch.inf).argmax()
+    best = finite(total.masked_fill(~spans, -torch.inf).flatten()).argmax()
     return divmod(int(best), len(logits))
 
 

@@ -5,6 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from helpers.masks import check_whole, finite
 from helpers.text import BOS, EOS, PAD, groups_of_like_length, pad
 from helpers.transformer import KVCache
 
@@ -17,16 +18,15 @@ def generate(model: nn.Module, state, start: Tensor, max_len: int, choose: Calla
 
     model.step(ids [B, T], state) returns the logits after each token and advances the state, so that nothing
     is computed twice. start: the first tokens, [B, T]. choose: from logits [B, vocab_size] to the next tokens
-    [B]. A row without `<eos>` ends after max_len tokens. Raises ValueError for no rows or max_len below 1.
+    [B]. A row without `<eos>` ends after max_len tokens. Raises ValueError for no rows, an empty start, no max_len.
     """
-    if not len(start) or max_len < 1:
-        raise ValueError(f"{len(start)} rows of up to {max_len} tokens: at least one of each is needed")
+    check_whole(rows=len(start), tokens=start.shape[-1], max_len=max_len)
     tokens, finished = [], torch.zeros(len(start), dtype=torch.bool, device=start.device)
     new = start
     while len(tokens) < max_len and not finished.all():
         logits = model.step(new, state)[:, -1]                             # [B, vocab_size]
         logits[:, PAD] = -torch.inf                                        # padding is not a token
-        chosen = choose(logits)                                            # [B]
+        chosen = choose(finite(logits))                                    # [B]
         tokens.append(chosen.masked_fill(finished, PAD))
         finished |= chosen == EOS
         new = chosen.unsqueeze(1)                                          # [B, 1]
@@ -61,13 +61,14 @@ def stream(model: nn.Module, start: Tensor, count: int, context: int, choose: Ca
     model: a `GPT` that was trained on rows of `context` tokens, and reads no more at once. When the cache holds so
     many, a new one begins with the last half of them. choose: from logits [B, vocab_size] to the next tokens [B].
     """
+    check_whole(tokens=start.shape[-1], context=context)
     ids, cache, new = start, KVCache(), start[:, -context:]
     for _ in range(count):
-        chosen = choose(model.step(new, cache)[:, -1])                     # [B]
+        chosen = choose(finite(model.step(new, cache)[:, -1]))             # [B]
         yield chosen
         ids, new = torch.cat([ids, chosen.unsqueeze(1)], 1), chosen.unsqueeze(1)
         if cache.length == context:
-            cache, new = KVCache(), ids[:, -(context // 2):]
+            cache, new = KVCache(), ids[:, -((context + 1) // 2):]
 
 
 def next_token_probs(logits: Tensor, temperature: float = 1.0, top_k: int | None = None,
@@ -76,13 +77,13 @@ def next_token_probs(logits: Tensor, temperature: float = 1.0, top_k: int | None
 
     temperature: logits are divided by it; below 1 the likely tokens gain. top_k: keep the k likeliest tokens.
     top_p: keep the likeliest tokens, as few as reach the probability p together.
-    Source: Holtzman et al. 2020. Raises ValueError for options that leave nothing to sample from.
+    Source: Holtzman et al. 2020. Raises ValueError for options or logits that leave nothing to sample from.
     """
     k_is_good, p_is_good = top_k is None or top_k >= 1, top_p is None or 0 < top_p <= 1
     if not temperature > 0 or not k_is_good or not p_is_good:
         raise ValueError(f"temperature={temperature}, top_k={top_k}, top_p={top_p}: a temperature "
                          "above 0, a k of 1 or more and a p above 0 and up to 1 are needed")
-    likeliest, tokens = (logits / temperature).softmax(-1).sort(descending=True)
+    likeliest, tokens = finite(logits / temperature).softmax(-1).sort(descending=True)
     if top_k is not None:
         likeliest[..., top_k:] = 0
     if top_p is not None:
@@ -105,10 +106,9 @@ def beam_search(model: nn.Module, src: Tensor, lengths: Tensor, max_len: int, wi
     """The best answers to src [B, T] of lengths [B] among `width` hypotheses, kept at every step.
 
     Returns ids as `generate` does, and their `answer_scores` [B]. The penalty decides among the hypotheses that are
-    left at the end. Raises ValueError for a width below 1. Source: Wu et al. 2016, section 7.
+    left at the end. Raises ValueError for no rows, width or max_len. Source: Wu et al. 2016, section 7.
     """
-    if width < 1:
-        raise ValueError(f"width={width}: at least one hypothesis has to be kept")
+    check_whole(rows=len(src), width=width, max_len=max_len)
     found, total = beams(model, src, lengths, max_len, width)              # [B, width, T], [B, width]
     scores, best = (total / penalty(found, length_penalty)).max(-1)        # [B]
     ids = found[torch.arange(len(src), device=src.device), best]           # [B, T]
@@ -128,7 +128,7 @@ def beams(model: nn.Module, src: Tensor, lengths: Tensor, max_len: int, width: i
     total = torch.full((B, width), -torch.inf, device=device)
     total[:, 0] = 0.0                                          # the copies begin alike: only one counts
     for _ in range(max_len):
-        logs = model.step(tokens[:, -1:], state)[:, -1].log_softmax(-1)   # [B * width, vocab_size]
+        logs = finite(model.step(tokens[:, -1:], state)[:, -1].log_softmax(-1))   # [B * width, vocab_size]
         finished = (tokens[:, -1] == EOS) | (tokens[:, -1] == PAD)
         logs[:, PAD] = -torch.inf
         logs[finished] = -torch.inf
@@ -193,8 +193,7 @@ def answers(model: nn.Module, firsts: list[list[int]], sep: int, write: Callable
     """The second line to each of the first lines, as lists of ids, each cut at its `<eos>`.
 
     write: `greedy` or `sample`, called with the options. An answer without `<eos>` stops at twice the length
-    of its line. Lines of one length are answered in one batch, so that no prompt needs padding.
-    Raises ValueError for an empty line.
+    of its line. Lines of one length are answered in one batch, so that none needs padding. Raises ValueError for an empty line.
     """
     found = [None] * len(firsts)
     for length in sorted({len(first) for first in firsts}):

@@ -47,8 +47,7 @@ def record(model: nn.Module, change: Callable | None = None):
             model(x)
         seen["encoder.layers.0.self_attn.attention_weights"][0]      # weights of the first call
 
-    change: a function of (path, weights). What it returns replaces the weights and is what is recorded;
-        None leaves them as they are.
+    change: a function of (path, weights). What it returns replaces the weights and is recorded; None leaves them as they are.
     Yields a dictionary from the path of each hook point to a list of detached tensors, one for each call.
     Inside the block, attention forms its weights instead of using a fused kernel, and a compiled model runs
     uncompiled. Raises ValueError if the model has no such hook point.
@@ -98,13 +97,11 @@ def effects(model: nn.Module, inputs, answer, how: str = "cut", where: str = "",
         "mean": set to the mean of its row, 1 / (number of keys that the query may look at), the rest as it was
     Cells that the mask hides are NaN: those whose weight is 0 in every layer and head.
 
-    inputs: what the model is called with, a tensor or a tuple, as a batch of one. The batch is repeated, and each of
-        its batch_size rows has another weight changed.
+    inputs: what the model is called with, a tensor or a tuple, as a batch of one; batch_size weights are changed at once.
     answer: (position, token) where the logits are [B, T, vocab_size], a class where they are [B, num_classes], or a
         function from the model's output to the log-probabilities [B].
     where: a regular expression found in the paths of the hook points to take, as in `weights_chosen`.
-    Raises ValueError for a model in training mode, a batch that is not of one, and a `how`, `where` or answer that
-    does not fit.
+    Raises ValueError for a model in training mode, a batch that is not of one, and a `how`, `where` or answer that is none.
     """
     inputs = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
     check_effects(model, inputs, how)
@@ -153,7 +150,8 @@ def what_if(model: nn.Module, run: Callable, where: str = "") -> Callable:
         if not set(paths) <= set(before):
             raise ValueError(f"run() did not call {paths[0]} of the {type(model).__name__}: there are no weights to show")
         maps = whole_maps(before, paths)                                   # [layer, head, T_q, T_k]
-        check_queries(places, maps.shape[2])
+        if never := [query for kind, _, _, query, _ in places if kind != "off" and not 0 <= query < maps.shape[2]]:
+            raise ValueError(f"query {never[0]}: this run has queries 0 to {maps.shape[2] - 1}")
         answer, *tokens = found if isinstance(found, tuple) and len(found) == 3 else (found,)
         return answer, whole_maps(after, paths).masked_fill(~visible(maps), torch.nan), *tokens
 
@@ -268,13 +266,6 @@ def place_of(change, num_layers):
     if kind != "off" and not {"query", "key"} <= set(change):
         raise ValueError(f"{change}: to {kind} a weight, its query and its key are needed")
     return kind, *whole, change.get("query"), change.get("key")
-
-
-def check_queries(places, T_q):
-    """Raise if a query was never computed."""
-    for kind, _, _, query, _ in places:
-        if kind != "off" and not 0 <= query < T_q:
-            raise ValueError(f"query {query}: this run has queries 0 to {T_q - 1}")
 
 
 def log_probability(output, answer):
@@ -397,8 +388,7 @@ def trace(model: nn.Module):
         calls[0].calls[0].output                             # of the first module that the model called
 
     Yields the list of the calls of `model` itself. Inputs and outputs are the very objects that were passed.
-    Inside the block, attention forms its scores and weights instead of using a fused kernel, and a compiled
-    model runs uncompiled.
+    Inside the block, attention forms its scores and weights, without a fused kernel, and a compiled model runs uncompiled.
     """
     top = Call("", None, {}, ())
     running = [top]

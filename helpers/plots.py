@@ -64,6 +64,12 @@ class Picture(Figure):
         FigureCanvasAgg(self)
         self.alt = alt
 
+    def draw(self, renderer):
+        """Draw all. A dollar sign begins a formula in matplotlib's own numbers alone."""
+        for text in self.findobj(lambda part: isinstance(part, Text) and "mathdefault" not in (part.get_text() or "mathdefault")):
+            text.set_parse_math(False)
+        super().draw(renderer)
+
     def _repr_mimebundle_(self, include=None, exclude=None):
         self.canvas.draw()
         return self.as_shown()
@@ -94,8 +100,7 @@ class Picture(Figure):
 class Table:
     """Rows of texts as a table, whose words can be copied and searched; `alt` says what it holds.
 
-    rows: cells, a text each. header: the names of the columns. For texts that depend on the machine: the lessons' tests compare
-    `alt`, and not the cells.
+    rows: cells, a text each. header: the names of the columns. For texts that depend on the machine: tests compare `alt` alone.
     """
 
     def __init__(self, rows: Iterable[Sequence], header: Sequence[str], alt: str):
@@ -239,10 +244,11 @@ def grid_of_maps(weights: Values, axes: Sequence[str], chosen: Sequence[int] | N
                  labels: np.ndarray | None = None, signed: bool = False, label: str = "weight") -> Picture:
     """All maps of `[head, T_q, T_k]` or `[layer, head, T_q, T_k]`, without tokens.
 
-    axes: the names of the leading axes. chosen: the index of a map to frame. labels: a word for each map.
-    signed, label: see `map_and_row`.
+    axes: names of the leading axes. chosen: index of a map to frame. labels: a word for each map. signed, label: see `map_and_row`.
     """
     values = as_numpy(weights)
+    if values.ndim not in (3, 4) or not values.size:
+        raise ValueError(f"weights of shape {list(values.shape)}: a grid needs [head, T_q, T_k] or [layer, head, T_q, T_k]")
     columns = values.shape[1] if values.ndim == 4 else math.ceil(math.sqrt(len(values)))
     indices = list(np.ndindex(values.shape[:-2]))
     rows = math.ceil(len(indices) / columns)
@@ -472,15 +478,14 @@ def broadcast_mask(mask: Values, shape: tuple[int, ...]) -> np.ndarray:
     try:
         return np.broadcast_to(mask, shape)
     except ValueError:
-        raise ValueError(f"the mask has shape {list(mask.shape)}: "
-                         f"it needs to broadcast to the map, {list(shape)}") from None
+        raise ValueError(f"the mask has shape {list(mask.shape)}: it needs to broadcast to the map, {list(shape)}") from None
 
 
 def visible(weights: Values, mask: Values | None) -> tuple[np.ndarray, np.ndarray]:
     """A map as an array, and which of its cells are hidden: by the mask, or as NaN."""
     values = as_numpy(weights)
-    if values.ndim != 2:
-        raise ValueError(f"a map needs two axes, [T_q, T_k], but this tensor has shape {list(values.shape)}")
+    if values.ndim != 2 or not values.size:
+        raise ValueError(f"a map needs two axes, [T_q, T_k], and a cell, but this tensor has shape {list(values.shape)}")
     hidden = np.isnan(values)
     return values, hidden if mask is None else hidden | ~broadcast_mask(mask, values.shape)
 
@@ -588,8 +593,7 @@ def draw_plane(ax: Axes, keys: Values, names: Iterable[str], reach: float = 4) -
         ax.annotate("", (x, y), (0, 0), arrowprops=arrow)
         length = math.hypot(x, y)
         ax.text(x + 0.35 * x / length, y + 0.35 * y / length, name, weight="bold", ha="center", va="center")
-    query, = ax.plot([0, 1], [0, 1], "o-", color=QUERY, linewidth=3, markersize=11, markevery=[1],
-                     label="query: drag it")
+    query, = ax.plot([0, 1], [0, 1], "o-", color=QUERY, linewidth=3, markersize=11, markevery=[1], label="query: drag it")
     ax.plot([], [], color=KEY, linewidth=2.5, label="keys")
     ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xlabel="x", ylabel="y")
     ax.grid(alpha=0.25)

@@ -2,11 +2,13 @@
 import torch
 from torch import Tensor, nn
 
+from helpers.masks import check_floating, check_whole
+
 
 def frequencies(d: int, base: float, device=None) -> Tensor:
     """The angle, in radians, by which each pair of columns turns in one step: [d / 2]."""
-    if d < 2 or d % 2:
-        raise ValueError(f"d={d}: sines and cosines come in pairs, so it needs to be even")
+    if d < 2 or d % 2 or not base > 0:
+        raise ValueError(f"d={d}, base={base}: d needs to be even, for sines and cosines in pairs, base above 0")
     return base ** (-torch.arange(0, d, 2, device=device) / d)
 
 
@@ -14,8 +16,9 @@ def sinusoids(T: int, d: int, offset: int = 0, base: float = 10_000.0) -> Tensor
     """Rows of sines and cosines for positions offset to offset + T - 1, [T, d].
 
     Columns 2i and 2i + 1 are the sine and the cosine of position / base^(2i / d).
-    Raises ValueError for an odd d. Source: Vaswani et al. 2017, section 3.5.
+    Raises ValueError for an odd d, T below 0 or a base that is not above 0. Source: Vaswani et al. 2017, section 3.5.
     """
+    check_whole(0, T=T)
     positions = torch.arange(offset, offset + T).unsqueeze(1)
     angles = positions * frequencies(d, base)                              # [T, d / 2]
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)        # [T, d]
@@ -25,7 +28,7 @@ class SinusoidalPositions(nn.Module):
     """Adds sines and cosines: x [B, T, d_model] to the same; offset is the position of the first token.
 
     The first max_len positions are kept in a buffer; later ones are computed when they are needed.
-    Raises TypeError for integers.
+    Raises TypeError for integers, ValueError for vectors of another size.
     """
 
     def __init__(self, d_model: int, base: float = 10_000.0, max_len: int = 512):
@@ -34,7 +37,7 @@ class SinusoidalPositions(nn.Module):
         self.register_buffer("table", sinusoids(max_len, d_model, base=base), persistent=False)
 
     def forward(self, x: Tensor, offset: int = 0) -> Tensor:
-        check_floating(x)
+        check_vectors(x, self.table.shape[1])
         last = offset + x.shape[-2]
         if 0 <= offset and last <= len(self.table):
             rows = self.table[offset:last]
@@ -46,7 +49,7 @@ class SinusoidalPositions(nn.Module):
 class LearnedPositions(nn.Module):
     """Adds a learned row for each position up to max_len: x [B, T, d_model] to the same.
 
-    Raises ValueError for positions from max_len on. Source: Gehring et al. 2017, section 3.1.
+    Raises ValueError for positions from max_len on and other vectors. Source: Gehring et al. 2017, section 3.1.
     """
 
     def __init__(self, max_len: int, d_model: int):
@@ -54,6 +57,7 @@ class LearnedPositions(nn.Module):
         self.table = nn.Parameter(torch.randn(max_len, d_model) * d_model**-0.5)
 
     def forward(self, x: Tensor, offset: int = 0) -> Tensor:
+        check_vectors(x, self.table.shape[1])
         T, max_len = x.shape[-2], len(self.table)
         if offset < 0 or offset + T > max_len:
             raise ValueError(f"positions {offset} to {offset + T - 1}: "
@@ -68,7 +72,7 @@ def rotate(x: Tensor, offset: int = 0, base: float = 10_000.0) -> Tensor:
     them. Pairs are neighbours, as in the paper; many libraries pair column j with j + d_head / 2. Raises
     ValueError for an odd d_head, TypeError for integers. Source: Su et al. 2021 (RoPE), section 3.2.
     """
-    check_floating(x)
+    check_vectors(x)
     positions = torch.arange(offset, offset + x.shape[-2], device=x.device).unsqueeze(1)
     angles = positions * frequencies(x.shape[-1], base, x.device)          # [T, d_head / 2]
     cos, sin = angles.cos().to(x), angles.sin().to(x)
@@ -80,16 +84,18 @@ def alibi_bias(num_heads: int, T_q: int, T_k: int | None = None, device=None) ->
     """What is added to the scores so that distant keys count for less: [H, T_q, T_k].
 
     Head h of 1 to H has the slope 2^(-8h / H). Aligned to the last key, as `causal_mask` is.
-    Source: Press et al. 2022 (ALiBi), section 3.
+    Raises ValueError for numbers below 0. Source: Press et al. 2022 (ALiBi), section 3.
     """
     T_k = T_q if T_k is None else T_k
+    check_whole(0, num_heads=num_heads, T_q=T_q, T_k=T_k)
     queries = torch.arange(T_k - T_q, T_k, device=device)                  # from below 0 where T_q > T_k
     distance = (queries.unsqueeze(1) - torch.arange(T_k, device=device)).abs()             # [T_q, T_k]
     slopes = 2.0 ** (-8 * torch.arange(1, num_heads + 1, device=device) / num_heads)
     return -slopes.view(-1, 1, 1) * distance                               # [H, T_q, T_k]
 
 
-def check_floating(x):
-    """Raise TypeError for integers, which would cut sines and cosines to -1, 0 and 1."""
-    if not x.is_floating_point():
-        raise TypeError(f"x is {x.dtype}: it needs to be floating point")
+def check_vectors(x, d=None):
+    """Raise TypeError for integers, which would cut sines and cosines to -1, 0 and 1; ValueError unless x is [..., T, d]."""
+    check_floating(x=x)
+    if x.dim() < 2 or d not in (None, x.shape[-1]):
+        raise ValueError(f"x has shape {list(x.shape)}: it needs to be [..., T, {d or 'd'}]")

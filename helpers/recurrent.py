@@ -4,7 +4,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from helpers.attention import AdditiveAttention
-from helpers.masks import check_tokens, padding_mask
+from helpers.masks import check_indices, check_tokens, check_whole, padding_mask
 
 KINDS = {"gru": nn.GRU, "lstm": nn.LSTM}
 
@@ -91,7 +91,7 @@ class Seq2Seq(nn.Module):
     forward: src ids [B, T_src] with their lengths [B], and tgt ids [B, T] that begin with `<bos>`,
     to the logits of each next token, [B, T, tgt_vocab_size].
     kind, dropout, d_embed, bidirectional: as in `RecurrentEncoder`.
-    Raises ValueError for a kind that is not "gru" or "lstm", and for an empty source.
+    Raises ValueError for a kind that is not "gru" or "lstm", for an empty source or target, and for another batch.
     """
 
     def __init__(self, src_vocab_size: int, tgt_vocab_size: int, d_model: int, num_layers: int = 1,
@@ -109,17 +109,20 @@ class Seq2Seq(nn.Module):
     def start(self, src: Tensor, lengths: Tensor) -> State:
         """Read the source: the state before the first token of the target."""
         check_tokens(src, self.encoder.embed.num_embeddings, lengths)
+        check_whole(rows=len(src))
         memory, hidden = self.encoder(src, lengths)
         return State(memory, padding_mask(lengths, src.shape[1]), hidden)  # mask [B, 1, T_src]
 
     def step(self, tgt: Tensor, state: State) -> Tensor:
         """Logits after each of the next tokens tgt [B, T], by which the state is advanced."""
-        check_tokens(tgt, self.decoder.embed.num_embeddings)
+        check_indices("tgt", tgt, [len(state.memory), "T"], self.decoder.embed.num_embeddings)
+        check_whole(tokens=tgt.shape[1])
         return self.decoder(tgt, state)
 
 
 def make_rnn(kind, d_input, d_output, num_layers, dropout=0.0, bidirectional=False):
-    """torch's GRU or LSTM, with dropout between its layers; raise ValueError for another kind."""
+    """torch's GRU or LSTM, with dropout between its layers; raise ValueError for another kind, and for no layer."""
+    check_whole(num_layers=num_layers)
     if kind not in KINDS:
         raise ValueError(f'kind={kind!r}: it needs to be "gru" or "lstm"')
     between = dropout if num_layers > 1 else 0.0             # torch warns about dropout after the last layer

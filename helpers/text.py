@@ -1,4 +1,5 @@
 """From text to batches of numbers: tokens, their ids, WordPiece, and padding."""
+import operator
 import pathlib
 import re
 import sys
@@ -10,6 +11,8 @@ import torch
 from tokenizers import BertWordPieceTokenizer
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
+
+from helpers.masks import check_whole
 
 PAD, UNK, BOS, EOS = range(4)
 SPECIAL = ["<pad>", "<unk>", "<bos>", "<eos>"]
@@ -83,9 +86,12 @@ def read_wordpiece(path, lowercase: bool = True, strip_accents: bool | None = No
     """A tokenizer from a published vocabulary, `vocab.txt`, one token on each line; lowercase=False for a "cased" one.
 
     strip_accents: é as e; as lowercase has it if None. Raises FileNotFoundError where there is none, ValueError where a special
-    token is missing or a token is there twice.
+    token is missing, a token is there twice, or the text is not UTF-8.
     """
-    lines = pathlib.Path(path).read_text(encoding="utf-8").split("\n")       # splitlines would break at other characters, too
+    try:
+        lines = pathlib.Path(path).read_text(encoding="utf-8-sig").split("\n")    # splitlines breaks at other characters, too
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8: {error}") from error
     tokens = lines[:-1] if lines[-1] == "" else lines
     missing = [token for token in BERT_SPECIAL if token not in tokens]
     if missing or len(set(tokens)) < len(tokens):
@@ -105,11 +111,11 @@ def save_wordpiece(tokenizer: BertWordPieceTokenizer, path) -> None:
 def pad(sequences: list[list[int]]) -> tuple[Tensor, Tensor]:
     """Lists of ids as one tensor [B, T], filled up with `<pad>`, and their lengths [B].
 
-    Raises ValueError where there is nothing to pad.
+    Raises ValueError where there is nothing to pad, TypeError for ids that are not whole numbers.
     """
     if not sequences:
         raise ValueError("no sequences: a batch needs at least one")
-    rows = [torch.tensor(sequence, dtype=torch.long) for sequence in sequences]
+    rows = [torch.tensor([operator.index(i) for i in sequence], dtype=torch.long) for sequence in sequences]
     return pad_sequence(rows, batch_first=True, padding_value=PAD), torch.tensor(list(map(len, rows)))
 
 
@@ -128,10 +134,10 @@ def batches(pairs, batch_size: int, steps: int, seed: int = 0) -> Iterator[tuple
 def windows(ids: Tensor, length: int, batch_size: int, steps: int, seed: int = 0) -> Iterator[tuple]:
     """`steps` batches of ([batch_size, length + 1],): pieces of a long text, ids [T], from random places.
 
-    One more than length, for the targets. Raises ValueError where the text is no longer than length.
+    One more than length, for the targets. Raises ValueError where the text is no longer than length, or length 0.
     """
-    if len(ids) <= length:
-        raise ValueError(f"a text of {len(ids)} tokens: more than length={length} are needed")
+    if not 0 < length < len(ids):
+        raise ValueError(f"a text of {len(ids)} tokens: more than length={length} are needed, which is 1 or more")
     generator, offsets = torch.Generator().manual_seed(seed), torch.arange(length + 1)
     for _ in range(steps):
         starts = torch.randint(len(ids) - length, (batch_size, 1), generator=generator)
@@ -151,11 +157,9 @@ def labelled_batches(examples, batch_size: int, steps: int, seed: int = 0) -> It
 def groups_of_like_length(sizes, batch_size, steps, seed):
     """`steps` lists of the indices of at most batch_size examples about as large as one another.
 
-    sizes: that of each example. Every pass over them is shuffled anew, from the seed.
-    Raises ValueError for no examples or a batch_size below 1.
+    sizes: of each example. Every pass over them is shuffled anew. Raises ValueError for no examples or a batch_size below 1.
     """
-    if not sizes or batch_size < 1:
-        raise ValueError(f"{len(sizes)} examples in batches of {batch_size}: both need to be at least 1")
+    check_whole(examples=len(sizes), batch_size=batch_size)
     generator = torch.Generator().manual_seed(seed)
     while steps > 0:
         order = torch.randperm(len(sizes), generator=generator).tolist()

@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from helpers.masks import check_whole
 from helpers.text import PAD
 
 
@@ -49,12 +50,6 @@ def train(model: nn.Module, batches, loss_fn, lr: float = 1e-2, schedule=None,
     finally:
         model.eval()  # also when interrupted, so that the model can be used
     return losses
-
-
-def check_whole(**numbers):
-    """Raise unless each number is at least 1."""
-    if min(numbers.values()) < 1:
-        raise ValueError(f"{', '.join(f'{name}={n}' for name, n in numbers.items())}: each needs to be at least 1")
 
 
 def to_device(batch, device):

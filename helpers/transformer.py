@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from helpers.attention import MultiHeadAttention
-from helpers.masks import causal_mask, check_tokens, padding_mask
-from helpers.positions import SinusoidalPositions
+from helpers.masks import causal_mask, check_tokens, check_whole, padding_mask
+from helpers.positions import SinusoidalPositions, check_vectors
 
 
 class FeedForward(nn.Module):
@@ -26,7 +26,7 @@ class FeedForward(nn.Module):
 
 
 class Residual(nn.Module):
-    """What surrounds each sublayer: a residual connection and layer normalisation.
+    """What surrounds each sublayer, of x [..., T, d_model]: a residual connection and layer normalisation.
 
     norm: "pre" gives x + layer(norm(x)); "post" gives norm(x + layer(x)), as in the paper of 2017.
     """
@@ -39,6 +39,7 @@ class Residual(nn.Module):
         self.norm_first = norm == "pre"
 
     def forward(self, x: Tensor, layer: Callable) -> Tensor:
+        check_vectors(x, *self.norm.normalized_shape)
         if self.norm_first:
             return x + self.dropout(layer(self.norm(x)))
         return self.norm(x + self.dropout(layer(x)))
@@ -112,8 +113,8 @@ class KVCache:
 
     def select(self, rows: Tensor) -> None:
         """Keep these rows of the batch: [N] row numbers, in this order, possibly repeated."""
-        if self.memory is not None:
-            self.memory, self.memory_mask = self.memory[rows], self.memory_mask[rows]
+        self.memory = None if self.memory is None else self.memory[rows]
+        self.memory_mask = None if self.memory_mask is None else self.memory_mask[rows]
         self.kept = {attention: (k[rows], v[rows]) for attention, (k, v) in self.kept.items()}
 
 
@@ -136,11 +137,12 @@ class Embedding(nn.Module):
 
 
 class Stack(nn.Module):
-    """Layers one after another, each given the same context (memory, masks, cache); with pre-norm, a norm."""
+    """Layers, one at least, one after another, given the same context (memory, masks, cache); with pre-norm, a norm."""
 
     def __init__(self, layers, d_model: int, norm: str = "pre"):
         super().__init__()
         self.layers = nn.ModuleList(layers)
+        check_whole(num_layers=len(self.layers))
         self.norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
 
     def forward(self, x: Tensor, *context) -> Tensor:

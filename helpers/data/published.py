@@ -64,8 +64,7 @@ def read_files(path, *layouts: tuple[str, ...]) -> list[File]:
         if len(names) == 1 and not path.is_dir():
             return [decode(path / names[0], readers[names[0]]())]
         for layout in layouts:
-            found = [[name for name in names if fnmatch.fnmatchcase(name.rpartition("/")[2], pattern)]
-                     for pattern in layout]
+            found = [[name for name in names if fnmatch.fnmatchcase(name.rpartition("/")[2], pattern)] for pattern in layout]
             if all(found):
                 return [decode(path / name, readers[name]()) for name, *_ in found]
     needed = ", or ".join(" and ".join(layout) for layout in layouts)

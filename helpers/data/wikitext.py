@@ -34,8 +34,7 @@ def read_text(path) -> list[list[str]]:
 
     Where the text has headings as WikiText does, ` = Title = `, a paragraph is a line; headings are left out,
     words are spelled as people write them, and `<unk>`, what the publishers wrote for rare words, is "[UNK]",
-    which WordPiece reads as its own unknown token. Any other text has empty lines between paragraphs, and a
-    sentence on each line; or all of a paragraph on one.
+    WordPiece's unknown token. Any other text has empty lines between paragraphs, and each sentence or paragraph on one line.
     Raises FileNotFoundError, or ValueError where the file is damaged or has no such paragraph.
     """
     [file] = read_files(path, ("*.txt",))

@@ -64,8 +64,7 @@ def load_bert(folder) -> BertForPretraining:
     """The BERT of a published folder, in float32, without dropout until `train()` is called.
 
     The pooler and each of the two heads are there if the file has them. Raises FileNotFoundError where a file is not there, and
-    ValueError, naming what is wrong, for another kind of model, for a damaged file, and for weights that are missing, too many,
-    there twice or of another shape.
+    ValueError, naming what is wrong, for another kind of model, a damaged file, and weights that do not fit or are there twice.
     """
     config, path = read_config(folder, MODEL), find(folder, "model.safetensors")
     check_numbers(config, path)                              # before anything is built of these sizes
@@ -202,8 +201,8 @@ def read_config(folder, allowed, name="config.json"):
         raise ValueError(f"{name} is no JSON: {error}") from error
     if not isinstance(config, dict):
         raise ValueError(f"{name} holds a {type(config).__name__}: it needs to be names and values in braces")
-    wrong = [f"{key} is {config[key]!r}, but needs to be {' or '.join(map(repr, values))}"
-             for key, values in allowed.items() if config.get(key, values[0]) not in values]
+    wrong = [f"{key} is {config[key]!r}, but needs to be {' or '.join(map(repr, values))}" for key, values in allowed.items()
+             if json.dumps(config.get(key, values[0])) not in map(json.dumps, values)]       # JSON tells 1 and true apart
     if wrong:
         raise ValueError(f"{name}: {'; '.join(wrong)}")
     return config

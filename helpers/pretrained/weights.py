@@ -59,7 +59,7 @@ def write(tensors, part, record=None, dtype=None):
     """Write tensors by name, as `save_weights` does, to the path that `atomic_write` gives."""
     if dtype not in (None, *FLOATS):
         raise ValueError(f"dtype={dtype}: weights can be stored as {', '.join(map(str, FLOATS))}")
-    stored = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    stored = {name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format) for name, tensor in tensors.items()}
     if dtype is not None:
         stored = {name: tensor.to(dtype) if tensor.is_floating_point() else tensor for name, tensor in stored.items()}
     refuse(f"{part.stem} cannot be written", {"not finite": not_finite(stored)})
@@ -73,6 +73,7 @@ def atomic_write(path) -> Iterator[pathlib.Path]:
     path = pathlib.Path(path)
     part = path.with_name(path.name + ".part")
     part.unlink(missing_ok=True)                             # a link there would lead the writing elsewhere
+    part.touch()                                             # says what hinders it better than safetensors would
     try:
         yield part
         os.replace(part, path)
@@ -96,7 +97,7 @@ def read_whole(path):
         stored, metadata = {name: file.get_tensor(name) for name in sorted(file.keys())}, file.metadata() or {}
     try:
         record = json.loads(metadata.get("record", "{}"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path.name} is damaged: its record is no JSON: {error}") from error
     if metadata.get("checksum") not in (None, checksum(stored)):
         raise ValueError(f"{path.name} is damaged: its numbers are not the ones that were saved")

@@ -46,15 +46,15 @@ class Checkpoint:
         if not self.path.exists():
             return
         stored, record = read_whole(self.path)
-        if missing := [name for name in ("run", "step", "seconds") if name not in record]:
-            raise ValueError(f"{self.path} is damaged, or no checkpoint: it does not say {', '.join(missing)}")
-        other = [f"{name} was {record['run'].get(name)}, is {value}" for name, value in self.run.items()
-                 if record["run"].get(name) != value]
+        run, step, seconds = map(record.get, ("run", "step", "seconds"))
+        steps = {float(tensor) for name, tensor in stored.items() if name.endswith(".step")}
+        if not isinstance(run, dict) or list(steps) != [step] or not isinstance(seconds, float):
+            raise ValueError(f"{self.path} is damaged, or no checkpoint: it needs to say the run, step and seconds of its weights")
+        other = [f"{name} was {run.get(name)}, is {value}" for name, value in self.run.items() if run.get(name) != value]
         if other:
-            raise ValueError(f"{self.path} is of another run: {'; '.join(other)}. "
-                             "Choose the same as then, or another folder")
+            raise ValueError(f"{self.path} is of another run: {'; '.join(other)}. Choose the same as then, or another folder")
         fill(self.tensors, stored, f"{self.path} is damaged")
-        self.seconds = float(record["seconds"])
+        self.seconds = seconds
 
 
 def standing(path: pathlib.Path) -> str:
@@ -62,8 +62,7 @@ def standing(path: pathlib.Path) -> str:
     if not path.exists():
         return f"There is no checkpoint at {path} yet."
     try:
-        return (f"{path} is the checkpoint of step {read_record(path)['step']}: "
-                "the command that wrote it goes on from there.")
+        return (f"{path} is the checkpoint of step {read_record(path)['step']}: the command that wrote it goes on from there.")
     except (ValueError, KeyError):
         return f"{path} is no checkpoint to go on from."
 

@@ -13,8 +13,7 @@ from torch.nn.parallel import DistributedDataParallel
 def processes() -> Iterator[tuple[int, int, torch.device]]:
     """(rank, world, device): which process this is, of how many, and where it computes.
 
-    torchrun says so in the environment; without it this is the only one. The device is a GPU if
-    there is one, a GPU for each process of a host.
+    torchrun says so in the environment; without it this is the only one. Where there are GPUs, each process of a host has one.
     """
     gpu, local_rank = torch.cuda.is_available(), int(os.environ.get("LOCAL_RANK", 0))
     device = torch.device("cuda", local_rank) if gpu else torch.device("cpu")
@@ -38,8 +37,7 @@ def together(model: nn.Module, tensors: dict[str, Tensor], record: dict) -> nn.M
     records = [None] * dist.get_world_size()
     dist.all_gather_object(records, record)
     if any(other != record for other in records):
-        raise ValueError("the processes differ in their options or their text: "
-                         "all need the same command and the same libraries")
+        raise ValueError("the processes differ in their options or their text: all need the same command and the same libraries")
     for tensor in tensors.values():
         dist.broadcast(tensor, 0)
     return DistributedDataParallel(model)

@@ -12,8 +12,9 @@ import torch.nn.functional as F
 from tokenizers import BertWordPieceTokenizer
 from torch import Tensor, nn
 
+from helpers.masks import check_indices, check_whole
 from helpers.text import BERT_SPECIAL, PAD, groups_of_like_length, pad
-from helpers.training import check_whole, to_device
+from helpers.training import to_device
 
 
 def mask_tokens(ids: Tensor, special, mask_id: int, vocab_size: int, share: float = 0.15,
@@ -23,8 +24,10 @@ def mask_tokens(ids: Tensor, special, mask_id: int, vocab_size: int, share: floa
     Of each row, `share` of the tokens that are not among the ids `special` are chosen, at least
     one. Of these 80 % become mask_id, 10 % a random token, and 10 % stay. positions says where
     they are, labels what was there; rows with fewer than P end in position 0 and `[PAD]`.
-    Raises ValueError for a row without a token to mask, and for a share outside 0 to 1.
+    Raises ValueError for other ids, no rows, a row without a token to mask, and a share outside 0 to 1.
     """
+    check_indices("ids", ids, ["B", "T"], vocab_size, "the vocabulary has")
+    check_whole(rows=len(ids))
     if not 0 <= share <= 1:
         raise ValueError(f"share={share}: it needs to be from 0 to 1")
     special = torch.as_tensor(sorted(special))
@@ -42,7 +45,7 @@ def mask_tokens(ids: Tensor, special, mask_id: int, vocab_size: int, share: floa
     other = known[torch.randint(len(known), labels.shape, generator=generator)]
     shown = torch.where(fill < 0.8, mask_id, torch.where(fill < 0.9, other, labels))
     too_many = torch.arange(P) >= counts.unsqueeze(1)                      # [B, P]
-    masked_ids = ids.scatter(1, positions, torch.where(too_many, labels, shown))
+    masked_ids = ids.scatter(1, positions, torch.where(too_many, labels, shown).to(ids))
     return masked_ids, positions.masked_fill(too_many, 0), labels.masked_fill(too_many, PAD)
 
 
@@ -87,8 +90,7 @@ def sentence_pairs(paragraphs: list[list[str]], tokenizer: BertWordPieceTokenize
 def join(first: list[int], second: list[int], cls: int, sep: int, max_len: int) -> tuple[list[int], list[int]]:
     """(ids, segments) of `[CLS] first [SEP] second [SEP]`, of at most max_len ids.
 
-    The longer of the two is cut at its end until all fits. Raises ValueError for a max_len below 5, which
-    leaves no room for a token of each.
+    The longer of the two is cut at its end until all fits. Raises ValueError for a max_len below 5: too few for both.
     """
     if max_len < 5:
         raise ValueError(f"max_len={max_len}: [CLS], two times [SEP] and a token of each text need 5")
@@ -112,8 +114,7 @@ def pretraining_batches(pairs: SentencePairs, tokenizer: BertWordPieceTokenizer,
     vocab_size, generator = tokenizer.get_vocab_size(), torch.Generator().manual_seed(seed)
     while steps > 0:
         seed += 1
-        drawn = [(*join(first, second, cls, sep, max_len), is_next)
-                 for first, second, is_next in pairs.one_pass(seed)]
+        drawn = [(*join(first, second, cls, sep, max_len), is_next) for first, second, is_next in pairs.one_pass(seed)]
         in_a_pass = min(steps, math.ceil(len(drawn) / batch_size))
         for group in groups_of_like_length([len(ids) for ids, _, _ in drawn], batch_size, in_a_pass, seed):
             rows, segments, is_next = zip(*(drawn[i] for i in group))

@@ -30,6 +30,7 @@ from tqdm.auto import tqdm
 from helpers.bert import Bert, BertForPretraining
 from helpers.data.documentation import load_paragraphs
 from helpers.data.wikitext import load_wikitext, read_text
+from helpers.masks import check_whole
 from helpers.pretrained.format import save_bert
 from helpers.pretrained.weights import atomic_write, save_weights
 from helpers.pretraining.checkpoint import Checkpoint, open_log, standing
@@ -37,7 +38,7 @@ from helpers.pretraining.distributed import processes, together
 from helpers.pretraining.objectives import evaluate, pretraining_batches, sentence_pairs, unigram_loss
 from helpers.pretraining.step import step_losses
 from helpers.text import read_wordpiece, save_wordpiece, train_wordpiece
-from helpers.training import check_whole, one_cycle, train
+from helpers.training import one_cycle, train
 
 CHECKPOINT = "checkpoint.safetensors"
 COLUMNS = ["step", "loss", "mlm_loss", "nsp_loss", "validation_mlm_loss", "validation_nsp_accuracy"]
@@ -84,8 +85,7 @@ def pretrain(train_set: list[list[str]], validation_set: list[list[str]], tokeni
         checkpoint = Checkpoint(out / CHECKPOINT, model, optimizer, run)
         if rank == 0:
             if (out / "model.safetensors").exists() and not (out / CHECKPOINT).exists():
-                raise ValueError(f"{out} holds a model, and no checkpoint to go on from: it would be lost, "
-                                 "so take another folder")
+                raise ValueError(f"{out} holds a model, and no checkpoint to go on from: it would be lost, so take another folder")
             out.mkdir(parents=True, exist_ok=True)
             checkpoint.load()
         parallel = together(model, checkpoint.tensors, run) if world > 1 else model
@@ -156,8 +156,7 @@ def check(options, save_every, world, pairs, device):
     """Raise ValueError for what would fail later, or train something else than was meant."""
     check_whole(steps=options.steps, save_every=save_every)
     if not world <= options.batch_size <= pairs:
-        raise ValueError(f"batch_size={options.batch_size}: each of {world} processes needs a pair, "
-                         f"and there are {pairs}")
+        raise ValueError(f"batch_size={options.batch_size}: each of {world} processes needs a pair, and there are {pairs}")
     if options.bf16 and device.type != "cuda":
         raise ValueError("bf16 is for a GPU, and there is none here: leave it out")
 
@@ -188,8 +187,7 @@ def arguments():
                         "corpus: a sentence a line, an empty line between paragraphs; or as WikiText has it")
     parser.add_argument("--validation", type=pathlib.Path, metavar="FILE",
                         help="a text to validate on; without it about every twentieth paragraph of the other")
-    parser.add_argument("--also", nargs="*", default=[], metavar="LIBRARY",
-                        help="installed ones to read the documentation of too")
+    parser.add_argument("--also", nargs="*", default=[], metavar="LIBRARY", help="installed ones to read the documentation of too")
     parser.add_argument("--vocab", help="a vocab.txt; learned from the text if not given")
     parser.add_argument("--vocab-size", type=int, default=8000, help="of the vocabulary that is learned")
     parser.add_argument("--save-every", type=int, default=500, help="steps from one checkpoint to the next")

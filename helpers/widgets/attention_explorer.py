@@ -25,8 +25,7 @@ class AttentionExplorer(Typed, Touch, anywidget.AnyWidget):
     query_tokens, key_tokens: labels; positions if not given. mask: boolean, True = may look, broadcastable.
     axes: names of the leading axes, if they are others. vmax: the end of the colour scale.
     labels: a word for each map, in lists nested like the leading axes; "" for none.
-    effect: what cutting each weight does to the answer's log-probability, shaped like the weights, NaN for none; a switch then
-        shows it in place of the weights.
+    effect: what cutting each weight does to the answer's log-probability, shaped like the weights, NaN for none; shown by a switch.
     vectors: (q, k), the projected queries `[..., T_q, d_head]` and keys `[..., T_k, d_head]` with the leading axes of the
         weights: the *neuron view* of a cell then shows how its weight comes from them.
     change: a function from a list of changes to (answer, weights) or (answer, weights, query_tokens, key_tokens). The answer is
@@ -79,8 +78,7 @@ class AttentionExplorer(Typed, Touch, anywidget.AnyWidget):
             AttentionExplorer.of_model(bert, tokenizer, ("one sentence", "another"), layer=1)
             AttentionExplorer.of_model(transformer, (english, french), (["yes"], ["oui"]), where="encoder")
 
-        tokenizer: a `Vocab`, or a tokenizer of the package tokenizers. For an encoder-decoder a pair of Vocabs,
-            (source, target), or one for both.
+        tokenizer: a `Vocab`, or a tokenizer of the package tokenizers; for an encoder-decoder (source, target), or one for both.
         text: for a Vocab a list of tokens, or a string where its tokens are characters; for a tokenizer a string or a
             pair of strings. For an encoder-decoder (source, target), the target without `<bos>` and `<eos>`.
         where: which attention of an encoder-decoder, as in `helpers.hooks.weights_chosen`: "encoder", "decoder.*self_attn", or

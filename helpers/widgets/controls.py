@@ -40,12 +40,12 @@ def as_control(name: str, value: Any, label: str | None = None) -> ipywidgets.Wi
 
 
 def limits(name: str, value: tuple) -> tuple:
-    """(low, high, step, start) of a slider; ValueError unless low <= start <= high and the step is above 0."""
+    """(low, high, step, start) of a slider; ValueError unless low <= start <= high, and up to a million steps above 0 are there."""
     low, high, *rest = value
     step = rest[0] if rest else 1 if all(isinstance(number, int) for number in value) else (high - low) / 50
     start = rest[1] if len(rest) == 2 else low
-    if not (low <= start <= high and step > 0):
-        raise ValueError(f"{name}={value}: a slider needs low < high, a step above 0, a start in between")
+    if not (low <= start <= high and step > 0 and (high - low) / step <= 1e6):
+        raise ValueError(f"{name}={value}: a slider needs low < high, a step above 0, a start in between, at most a million steps")
     return low, high, step, start
 
 
@@ -57,8 +57,7 @@ def make_controls(values: Mapping[str, Any], labels: Mapping[str, str]) -> tuple
     if unknown := set(labels) - set(values):
         raise ValueError(f"labels for {', '.join(sorted(unknown))}: this lab has {', '.join(values)}")
     follow = {name: value for name, value in values.items() if callable(value)}
-    controls = {name: None if name in follow else as_control(name, value, labels.get(name))
-                for name, value in values.items()}
+    controls = {name: None if name in follow else as_control(name, value, labels.get(name)) for name, value in values.items()}
     for name, span in follow.items():
         unknown = set(inspect.signature(span).parameters) - {other for other in values if controls[other]}
         if unknown:

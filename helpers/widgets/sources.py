@@ -23,8 +23,7 @@ def read_model(model: nn.Module, tokenizer, text, where: str | None = None) -> d
     device = next(model.parameters()).device
     inputs = [torch.tensor([given[name]], device=device) for name in names if name in given]
     _, weights = what_if(model, lambda: model(*inputs), where)([])         # [layer, head, T_q, T_k]
-    return {"weights": weights.nan_to_num(0.0), "mask": ~weights.isnan(),
-            "query_tokens": query_tokens, "key_tokens": key_tokens}
+    return {"weights": weights.nan_to_num(0.0), "mask": ~weights.isnan(), "query_tokens": query_tokens, "key_tokens": key_tokens}
 
 
 def source_and_target(tokenizer, text, path):
@@ -58,7 +57,8 @@ def encoded(tokenizer, text):
 
 def read_outputs(outputs, tokens, key_tokens=None, which: str = "attentions", row: int = 0) -> dict:
     """The arguments of an explorer of all layers and heads; see `AttentionExplorer.from_transformers`."""
-    there = [name for name in OUTPUTS if holds_weights(getattr(outputs, name, None))]
+    there = [name for name in OUTPUTS if all(isinstance(layer, Tensor) and layer.dim() == 4           # [B, head, T_q, T_k]
+                                             for layer in getattr(outputs, name, None) or [None])]
     if not there:
         raise ValueError("these outputs hold no attention weights: load the model with attn_implementation=\"eager\", and "
                          "call it (not its `generate`) with output_attentions=True")
@@ -71,8 +71,3 @@ def read_outputs(outputs, tokens, key_tokens=None, which: str = "attentions", ro
     if key_tokens is None and which != "cross_attentions":
         key_tokens = tokens
     return {"weights": weights, "mask": visible(weights), "query_tokens": tokens, "key_tokens": key_tokens}
-
-
-def holds_weights(layers):
-    """Whether these are the weights [B, head, T_q, T_k] of at least one layer."""
-    return bool(layers) and all(isinstance(layer, Tensor) and layer.dim() == 4 for layer in layers)

@@ -15,8 +15,7 @@ def checked(weights, query_tokens, key_tokens, mask, axes, labels) -> tuple[np.n
         raise ValueError(f"weights of shape {shape}: an explorer needs at least one row and column")
     low, high = np.fmin.reduce(values, None), np.fmax.reduce(values, None)      # but for NaN
     if not (low >= 0 and high <= 1 + 1e-3):
-        raise ValueError(f"values from {low:.3g} to {high:.3g}: weights lie between 0 and 1 "
-                         "(scores need a softmax first)")
+        raise ValueError(f"values from {low:.3g} to {high:.3g}: weights lie between 0 and 1 (scores need a softmax first)")
     *sizes, T_q, T_k = shape
     axes = AXES.get(len(sizes)) if axes is None else list(axes)
     if axes is None or len(axes) != len(sizes):

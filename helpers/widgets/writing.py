@@ -14,8 +14,7 @@ STYLE = "white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; line-height:
 class Writing:
     """A text, the prompt in bold, which `follow` continues piece by piece; outside a notebook nothing is shown.
 
-    The text that a trained model writes differs a little between machines: it is HTML, beside a plain text that does not.
-    title: what stands above it.
+    What a trained model writes differs between machines: it is HTML, beside a plain text that does not. title: stands above it.
     """
 
     def __init__(self, prompt: str, title: str = ""):

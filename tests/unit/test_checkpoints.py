@@ -374,6 +374,9 @@ def test_upper_case_is_kept_where_the_config_says_so(tmp_path, said):
     ({"tokenizer_class": "BertJapaneseTokenizer"}, "tokenizer_class is 'BertJapaneseTokenizer', but needs to be 'BertTok"),
     ({"tokenize_chinese_chars": False}, "tokenizer_config.json: tokenize_chinese_chars is False, but needs to be True"),
     ({"do_lower_case": "no"}, "do_lower_case is 'no', but needs to be True or False"),
+    ({"do_lower_case": 1}, "do_lower_case is 1, but needs to be True or False"),
+    ({"do_lower_case": 0.0}, "do_lower_case is 0.0, but needs to be True or False"),
+    ({"strip_accents": 0}, "strip_accents is 0, but needs to be None or True or False"),
 ])
 def test_another_tokenizer_is_refused_by_name(tmp_path, said, words):
     (tmp_path / "vocab.txt").write_text("\n".join(BERT_SPECIAL), encoding="utf-8")

@@ -187,7 +187,7 @@ def test_greedy_ends_after_max_len_tokens(max_len):
 
 @pytest.mark.parametrize("rows, max_len", [(2, 0), (2, -1), (0, 5)])
 def test_nothing_to_write_is_refused(rows, max_len):
-    with pytest.raises(ValueError, match=f"{rows} rows of up to {max_len} tokens"):
+    with pytest.raises(ValueError, match=f"rows={rows}, tokens=1, max_len={max_len}: each needs to be at least 1"):
         greedy(Script([5]), None, torch.full((rows, 1), BOS), max_len)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from matplotlib import pyplot
+from matplotlib.text import Text
 from PIL import Image
 
 from helpers import plots
@@ -128,7 +129,7 @@ def test_tokens_are_not_read_as_formulas():
     (MAP, {"key_tokens": QUERIES}, ValueError, "2 key_tokens for 3 keys"),
     (MAP, {"query_tokens": []}, ValueError, "0 query_tokens for 2 queries"),
     (MAP, {"key_tokens": QUERIES, "names": ("places", "columns")}, ValueError, "2 key_tokens for 3 columns"),
-    (MAP.expand(2, 2, 3), {}, ValueError, r"a map needs two axes, \[T_q, T_k\], but this tensor has shape \[2, 2, 3\]"),
+    (MAP.expand(2, 2, 3), {}, ValueError, r"a map needs two axes, \[T_q, T_k\], and a cell, but this tensor has shape \[2, 2, 3\]"),
     (MAP[0], {}, ValueError, r"a map needs two axes, .* shape \[3\]"),
     (MAP, {"mask": torch.ones(3, 2, dtype=torch.bool)}, ValueError, r"the mask has shape \[3, 2\].*\[2, 3\]"),
     (MAP, {"mask": torch.ones(4, 2, 3, dtype=torch.bool)}, ValueError, r"the mask has shape \[4, 2, 3\]"),
@@ -208,3 +209,48 @@ def test_a_written_text_marks_the_character_at_the_cursor_where_it_stands():
         assert picture.axes[1].get_title() == "a title" and f"the likeliest being {text[cursor]!r}" in picture.alt
     far = plots.written("def ", text, len(text) - 2, torch.eye(len(vocab))[0], vocab)
     assert [part.get_text() for part in far.axes[0].texts if part.get_bbox_patch()] == ["c"]     # the lines scroll with the cursor
+
+
+SIGNS = ["$$", r"$\frac$", r"$\foo$", "a $ b", "costs $5, not $6", "x_^{", "\\"]
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+def test_whatever_is_written_in_a_picture_is_shown_as_it_is(sign):
+    """A dollar sign begins no formula: matplotlib would raise at drawing, or show the text between two of them in italics."""
+    tokens, series = [sign, "b"], {sign: ([0, 1], [0, 1]), "b": ([0, 1], [1, 0])}
+    plane, pairs, columns, tiles = (plots.panels(3, 3) for _ in range(4))
+    plots.draw_plane(plane[1], torch.eye(2), tokens)
+    plots.draw_pairs(pairs[1], tokens, sign, sign)
+    plots.draw_columns(columns[1], 2, sign, (0, 1))
+    plots.move_tiles(plots.draw_tiles(tiles[1], 1), torch.ones(1, 2, 2), [sign])
+    pictures = [
+        plane[0], pairs[0], columns[0], tiles[0], plots.heatmap(torch.eye(2), tokens, tokens, title=sign),
+        plots.heatmaps({sign: torch.eye(2)}, label=sign, names=(sign, sign)), plots.lines(series, sign, sign, sign),
+        plots.map_and_row(torch.eye(2), 0, 0, tokens, tokens, sign, label=sign),
+        plots.row_and_column(torch.eye(2), 0, 0, tokens, tokens, sign),
+        plots.links(torch.eye(2), 0, 0, tokens, tokens, sign),
+        plots.compared([(torch.eye(2), tokens, tokens, sign)] * 2, "bars", 0, 0),
+        plots.grid_of_maps(torch.ones(2, 2, 2), [sign], labels=np.array([sign, sign]), label=sign),
+        plots.tensor(torch.eye(2), tokens, tokens, sign, [sign, sign]), plots.tensors({sign: torch.eye(2)}, {sign: 0.5}, sign, ""),
+        plots.histograms({sign: [0.1]}, sign, ""), plots.written(sign, "ab", 0, [0.5, 0.5], "ab", sign)]
+    for picture in pictures:
+        picture._repr_mimebundle_()
+        assert not [text for text in picture.findobj(Text) if text.get_text() == sign and text.get_parse_math()]
+
+
+def test_numbers_of_a_logarithmic_axis_are_still_set():
+    picture = plots.histograms({"": [0.1]}, "", "")
+    picture._repr_mimebundle_()
+    assert [text for text in picture.findobj(Text) if "mathdefault" in text.get_text() and text.get_parse_math()]
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 3), (2, 0, 3, 3), (2, 0, 3), (3, 3), (1, 1, 1, 3, 3)])
+def test_a_grid_needs_maps(shape):
+    with pytest.raises(ValueError, match=re.escape(f"weights of shape {list(shape)}: a grid needs [head, T_q, T_k]")):
+        plots.grid_of_maps(torch.ones(shape), [])
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
+def test_a_map_needs_a_cell(shape):
+    with pytest.raises(ValueError, match=r"a map needs two axes, \[T_q, T_k\], and a cell, but"):
+        plots.heatmap(torch.ones(shape))

@@ -52,8 +52,8 @@ def test_the_dtype_stays(dtype):
 @pytest.mark.parametrize("dtype", [torch.int64, torch.uint8, torch.bool])
 def test_integers_are_refused_and_not_truncated(dtype):
     x = torch.ones(2, 3, 6, dtype=dtype)
-    for positions in (SinusoidalPositions(6), rotate):
-        with pytest.raises(TypeError, match=f"x is {dtype}: it needs to be floating point"):
+    for positions in (SinusoidalPositions(6), LearnedPositions(9, 6), rotate):
+        with pytest.raises(TypeError, match=f"x is {dtype}: floating point is needed"):
             positions(x)
 
 
@@ -83,7 +83,7 @@ def test_alibi_equals_a_slow_loop(T_q, T_k):
 
 
 @pytest.mark.parametrize(("act", "message"), [
-    (lambda: sinusoids(4, 5), "d=5: sines and cosines come in pairs"),
+    (lambda: sinusoids(4, 5), "d=5, base=10000.0: d needs to be even"),
     (lambda: rotate(torch.ones(3, 7)), "d=7"),
     (lambda: LearnedPositions(6, 6)(X), "positions 0 to 6: this table has rows for 0 to 5"),
     (lambda: LearnedPositions(9, 6)(X, offset=-1), "positions -1 to 5"),

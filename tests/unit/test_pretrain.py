@@ -244,6 +244,12 @@ def without(name):
     return change
 
 
+def saying(name, value):
+    def change(tensors, metadata):
+        metadata["record"] = json.dumps(json.loads(metadata["record"]) | {name: value})
+    return change
+
+
 def not_a_number(tensors, metadata):
     tensors["nsp_head.bias"][0] = torch.nan
     del metadata["checksum"]
@@ -259,9 +265,14 @@ def too_short(tensors, metadata):
     (not_a_number, "checkpoint.safetensors cannot be used. Not finite: nsp_head.bias"),
     (too_short, r"is damaged. Of another shape: nsp_head.bias \(is \[1\], needs \[2\]\)"),
     (lambda tensors, metadata: (tensors.pop("nsp_head.bias"), metadata.pop("checksum")), "is damaged. Missing: nsp_head.bias"),
-    (without("seconds"), "is damaged, or no checkpoint: it does not say seconds"),
-    (without("run"), "is damaged, or no checkpoint: it does not say run"),
-    (lambda tensors, metadata: metadata.pop("record"), "it does not say run, step, seconds"),
+    (without("seconds"), "is damaged, or no checkpoint: it needs to say the run, step and seconds"),
+    (without("run"), "is damaged, or no checkpoint: it needs to say the run, step and seconds"),
+    (saying("seconds", "soon"), "it needs to say the run, step and seconds"),
+    (saying("seconds", None), "it needs to say the run, step and seconds"),
+    (saying("run", [1]), "it needs to say the run, step and seconds"),
+    (saying("step", 77), "it needs to say the run, step and seconds of its weights"),
+    (lambda tensors, metadata: (tensors["nsp_head.bias.step"].add_(1), metadata.pop("checksum")), "seconds of its weights"),
+    (lambda tensors, metadata: metadata.pop("record"), "it needs to say the run, step and seconds"),
     (lambda tensors, metadata: metadata.update(record="{"), "its record is no JSON"),
 ])
 def test_a_damaged_checkpoint_is_refused_and_changes_nothing(tmp_path, unbroken, change, words):

@@ -196,11 +196,11 @@ def test_which_batches_there_are_never_changes():
 
 @pytest.mark.parametrize("act, message", [
     (lambda: pad([]), "no sequences: a batch needs at least one"),
-    (lambda: next(batches([], 4, 3)), "0 examples in batches of 4: both need to be at least 1"),
-    (lambda: next(batches(numbered(5), 0, 3)), "5 examples in batches of 0"),
-    (lambda: next(batches(numbered(5), -1, 3)), "5 examples in batches of -1"),
-    (lambda: next(labelled_batches([], 4, 3)), "0 examples in batches of 4: both need to be at least 1"),
-    (lambda: next(labelled_batches([([4], 0)], 0, 3)), "1 examples in batches of 0"),
+    (lambda: next(batches([], 4, 3)), "examples=0, batch_size=4: each needs to be at least 1"),
+    (lambda: next(batches(numbered(5), 0, 3)), "examples=5, batch_size=0"),
+    (lambda: next(batches(numbered(5), -1, 3)), "examples=5, batch_size=-1"),
+    (lambda: next(labelled_batches([], 4, 3)), "examples=0, batch_size=4: each needs to be at least 1"),
+    (lambda: next(labelled_batches([([4], 0)], 0, 3)), "examples=1, batch_size=0"),
 ])
 def test_what_does_not_fit_is_refused(act, message):
     with pytest.raises(ValueError, match=message):

@@ -68,6 +68,20 @@ def test_shared_weights_are_written_once_and_stay_shared(path):
         load_weights(small(1), path)
 
 
+def test_weights_that_are_parts_of_one_memory_are_written_each(path):
+    memory = torch.arange(4.0)
+    model = nn.ParameterDict({"first": memory[:3], "last": memory[1:]})
+    save_weights(model, path)
+    other = load_weights(nn.ParameterDict({"first": torch.zeros(3), "last": torch.zeros(3)}), path)
+    assert other["first"].tolist() == [0, 1, 2] and other["last"].tolist() == [1, 2, 3]
+
+
+def test_a_folder_that_is_not_there_is_not_made(tmp_path):
+    with pytest.raises(FileNotFoundError, match="none"):
+        save_weights(small(), tmp_path / "none" / "small.safetensors")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_buffers_and_whole_numbers_are_kept(path):
     norm = nn.BatchNorm1d(3)
     norm(torch.randn(5, 3))
@@ -98,8 +112,9 @@ def test_weights_are_stored_as_floating_point_numbers(path, dtype):
     assert not path.exists()
 
 
-def test_a_record_that_is_no_json_is_refused(path):
-    save_file(small().state_dict(), path, {"record": "{"})
+@pytest.mark.parametrize("record", ["{", 50_000 * "["])
+def test_a_record_that_is_no_json_is_refused(path, record):
+    save_file(small().state_dict(), path, {"record": record})
     for read in (read_record, lambda path: load_weights(small(), path)):
         with pytest.raises(ValueError, match="small.safetensors is damaged: its record is no JSON"):
             read(path)

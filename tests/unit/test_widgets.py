@@ -508,7 +508,8 @@ def test_explore_refuses_an_unknown_kind_of_control(control):
         explore(lambda a: curve(), a=control)
 
 
-@pytest.mark.parametrize("control", [(5, 0), (0, 5, 0), (0.0, 1.0, -0.1), (1, 1), (0, 5, 1, 9)])
+@pytest.mark.parametrize("control", [
+    (5, 0), (0, 5, 0), (0.0, 1.0, -0.1), (1, 1), (0, 5, 1, 9), (0, float("nan")), (0, float("inf")), (0, 10**9), (0.0, 1.0, 1e-9)])
 def test_explore_refuses_a_slider_that_cannot_move(control):
     with pytest.raises(ValueError, match="a=.*: a slider needs low < high, a step above 0"):
         explore(lambda a: curve(), a=control)

@@ -122,6 +122,18 @@ def test_a_line_is_a_token_whatever_is_in_it(tmp_path, end, last):
     assert read_wordpiece(tmp_path / "vocab.txt").get_vocab() == {token: i for i, token in enumerate(tokens)}
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+def test_a_vocabulary_that_is_not_utf_8_is_refused_by_its_path(tmp_path, encoding):
+    (tmp_path / "vocab.txt").write_text("\n".join([*BERT_SPECIAL, "é", ""]), encoding=encoding)
+    with pytest.raises(ValueError, match="vocab.txt is not UTF-8: .* can't decode"):
+        read_wordpiece(tmp_path / "vocab.txt")
+
+
+def test_a_mark_of_utf_8_at_the_beginning_is_no_part_of_a_token(tmp_path):
+    (tmp_path / "vocab.txt").write_text("\n".join(BERT_SPECIAL), encoding="utf-8-sig")
+    assert read_wordpiece(tmp_path / "vocab.txt").token_to_id("[PAD]") == 0
+
+
 @pytest.mark.parametrize(("tokens", "words"), [
     (["a", "b"], r"no \[PAD\], \[UNK\], \[CLS\], \[SEP\], \[MASK\]; a vocabulary of BERT has"),
     ([*BERT_SPECIAL[:4], "a"], r"vocab.txt: no \[MASK\];"), ([*BERT_SPECIAL, "a", "a"], "a token that is there twice"), ([], "no "),
