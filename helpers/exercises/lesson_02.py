@@ -69,6 +69,10 @@ EXERCISES = {
                 lambda query, key: half_square(query).unsqueeze(-1) + half_square(key) - query @ key.mT,
             "this is the distance; the score needs its square":
                 lambda query, key: -torch.cdist(query, key) / 2,
+            "the query's term is one number for each row, so it needs a second axis: keepdim=True or unsqueeze(-1)":
+                lambda query, key: query @ key.mT - half_square(query) - half_square(key),
+            "a product of matrices needs the keys as columns: query @ key.mT":
+                lambda query, key: query @ key - half_square(query).unsqueeze(-1) - half_square(key),
         },
         most=112),
     "additive_scores": Exercise(
@@ -92,6 +96,12 @@ EXERCISES = {
                 lambda query, key, W_q, W_k, w_v: (hidden(query, key, W_q, W_k).tanh() @ w_v).softmax(-1),
             "rows and columns are exchanged; a row is a query":
                 lambda query, key, W_q, W_k, w_v: (hidden(query, key, W_q, W_k).tanh() @ w_v).mT,
+            "every query meets every key, so insert an axis into what comes from the query: [T_q, 1, d_hidden]":
+                lambda query, key, W_q, W_k, w_v: (query @ W_q.mT + key @ W_k.mT).tanh() @ w_v,
+            "W_q is [d_hidden, d_query], so for the rows of query it is query @ W_q.mT":
+                lambda query, key, W_q, W_k, w_v: ((query @ W_q).unsqueeze(1) + key @ W_k.mT).tanh() @ w_v,
+            "W_k is [d_hidden, d_key], so for the rows of key it is key @ W_k.mT":
+                lambda query, key, W_q, W_k, w_v: ((query @ W_q.mT).unsqueeze(1) + key @ W_k).tanh() @ w_v,
         }),
     "cosine_weights": Exercise(
         slow_cosine_weights,
@@ -113,5 +123,9 @@ EXERCISES = {
                 lambda query, key, t: cosines(query, key).softmax(-1) / t,
             "these are the scores; the softmax is missing":
                 lambda query, key, t: cosines(query, key) / t,
+            "the norms are [T_q] and [T_k]; their product needs a number for every pair, so make it [T_q, 1] times [T_k]":
+                lambda query, key, t: (query @ key.mT / (query.norm(dim=-1) * key.norm(dim=-1)) / t).softmax(-1),
+            "a norm is one number for each row, so it needs a second axis to divide by: keepdim=True":
+                lambda query, key, t: (query / query.norm(dim=-1) @ (key / key.norm(dim=-1)).mT / t).softmax(-1),
         }),
 }
