@@ -20,7 +20,8 @@ def page():
     judge = namespace["BertClassifier"](namespace["pretrained"](), 3).eval()
     reader = namespace["BertTagger"](namespace["pretrained"](), 2).eval()
     namespace |= {"judge": judge, "longest": 5, "models": {"a span": reader}, "LABELS": ["entailment", "neutral", "contradiction"],
-                  "rows": {"two texts": ((), (), [("It is.", "It is not.", 2)]), "a span": ((), (), [("Who?", "It is I.", 6, 7)])}}
+                  "rows": {"two texts": ((), (), [("It is.", "It is not.", 2)] * 2),
+                           "a span": ((), (), [("Who?", "It is I.", 6, 7)])}}
     for cell in cells:
         if any(f"def {name}(" in cell.source for name in ("encode_pair", "changing_each", "follows", "spans")):
             exec(cell.source, namespace)

@@ -121,6 +121,7 @@ def test_opposites_replace_as_many_pairs_as_were_asked_for():
     first, last = ("The old file.", "The new file.", 2), ("The black file.", "The white file.", 2)
     assert judge.more_opposites(pairs, 1) == [first, *pairs[1:]]
     assert judge.more_opposites(pairs, 9) == [first, *pairs[1:4], last]
+    assert judge.more_opposites(pairs, 1, 1) == [first, ("The new file.", "The new file.", 0), *pairs[2:]]
 
 
 def test_questions_for_a_judge():

@@ -1,7 +1,8 @@
 """Measures how a judge of entailment answers where logic decides: texts exchanged, repeated, one word changed. Writes judge.csv.
 
 The judges are the BERT that ships, fine-tuned on 1,000 made pairs as in lesson 15, with three seeds; and the same where
-70 of the pairs are replaced by opposite adjectives.
+70 of the contradictions are replaced by opposite adjectives; and where, besides, 70 of the entailments are replaced by repeated
+sentences.
 """
 import argparse
 import csv
@@ -47,13 +48,15 @@ def changed_pairs(pairs):
     }
 
 
-def more_opposites(pairs, number):
-    """The pairs, with `number` contradictions replaced by a premise and the same with the opposite of its adjective."""
+def more_opposites(pairs, number, repeats=0):
+    """The pairs, with `number` contradictions replaced by a premise and the same with the opposite of its adjective;
+    and `repeats` entailments replaced by a premise and the same once more."""
     opposite = {a: b for pair in OPPOSITES.split(", ")[:ADJECTIVES] for a, b in (pair.split(), pair.split()[::-1])}
-    changed = [(one, " ".join(opposite.get(word, word) for word in one.split()), label) for one, _, label in pairs]
-    replaced = [i for i, (one, two, label) in enumerate(changed)
-                if label == 2 and one != two and " not " not in one][:number]
-    return [changed[i] if i in replaced else pair for i, pair in enumerate(pairs)]
+    changed = {i: (one, other, 2) for i, (one, _, label) in enumerate(pairs) if label == 2 and " not " not in one
+               and one != (other := " ".join(opposite.get(word, word) for word in one.split()))}
+    repeated = {i: (one, one, 0) for i, (one, _, label) in enumerate(pairs) if label == 0}
+    new = dict([*list(changed.items())[:number], *list(repeated.items())[:repeats]])
+    return [new.get(i, pair) for i, pair in enumerate(pairs)]
 
 
 def rows_of(judge, tokenizer, pairs):
@@ -70,17 +73,17 @@ def make(folder: pathlib.Path) -> None:
     measuring, rows = fine_tuning.Measuring(folder / "fine_tuning.csv"), []
     tokenizer = fine_tuning.load_tokenizer(measuring.bodies["pretrained"][0])
     rate, passes = measuring.choose("two texts", "pretrained")
-    for seed, more in itertools.product(range(3), (0, 70)):
-        known = finetuning.text_examples(tokenizer, more_opposites(measuring.some("two texts", 1000, seed), more))
+    for seed, more in itertools.product(range(3), ((0, 0), (70, 0), (70, 70))):            # opposites and repeats
+        known = finetuning.text_examples(tokenizer, more_opposites(measuring.some("two texts", 1000, seed), *more))
         torch.manual_seed(seed)                              # before the body, as in fine_tuning.py and on the page
         judge, steps = BertClassifier(measuring.bodies["pretrained"][1](), 3), passes * len(known) // 16
         train(judge, finetuning.finetuning_batches(known, 16, steps, seed), finetuning.class_loss, rate,
               one_cycle(steps, warm=0.1), clip=1.0)
         for row in rows_of(judge, tokenizer, load_entailment(n_train=0, n_test=400)[1]):
-            rows.append([seed, more, *row])
+            rows.append([seed, *more, *row])
             print(*rows[-1], flush=True)
     with (folder / "judge.csv").open("w", newline="", encoding="utf-8") as file:
-        header = ["seed", "opposites", "question", "wanted", "pairs", "entailment", "neutral", "contradiction", "right"]
+        header = ["seed", "opposites", "repeats", "question", "wanted", "pairs", "entailment", "neutral", "contradiction", "right"]
         csv.writer(file, lineterminator="\n").writerows([header, *rows])
 
 
