@@ -42,10 +42,7 @@ def build(folder, live=NAMES):
     prose = Prose(ROOT)
     intro = re.sub(r"^!\[.*\.gif\)\n", "", intro, flags=re.M)              # here the model itself moves
     write(folder / "index.html", "index.html", **shared, intro=prose.render(intro), start=prose.render(start),
-          first=models.first_look(), megabytes=round(models.write_translator(folder) / 1e6))
-    models.write_dates(folder)
-    for name in ("model.js", "reading.js", "live.js"):
-        (folder / name).write_text(text_of(PAGES / name), encoding="utf-8")
+          **models.write(folder))
     sheets = [PAGES / "style.css", PAGES / "live.css", *sorted((ROOT / "helpers" / "widgets").glob("*.css"))]
     styles = "".join(map(text_of, sheets))
     (folder / "style.css").write_text(styles, encoding="utf-8")
