@@ -41,8 +41,7 @@ def build(folder, live=NAMES):
     prose = Prose(ROOT)
     intro = re.sub(r"^!\[.*\.gif\)\n", "", intro, flags=re.M)              # here the model itself moves
     write(folder / "index.html", "index.html", **shared, intro=prose.render(intro), start=prose.render(start),
-          first=models.first_look(), megabytes=round(models.write_translator(folder) / 1e6))
-    models.write_dates(folder)
+          **models.write(folder))
     sheets = [PAGES / "style.css", PAGES / "live.css", PAGES / "labs.css", *sorted((ROOT / "helpers" / "widgets").glob("*.css"))]
     styles = "".join(map(text_of, sheets))
     (folder / "style.css").write_text(styles, encoding="utf-8")
@@ -64,7 +63,7 @@ def build(folder, live=NAMES):
     for_teachers(folder, shared)
     index = search.script([folder / f"{name}.html" for name in (*(path.stem for path in PATHS), "glossary")])
     (folder / "search_index.js").write_text(index, encoding="utf-8")
-    for name in ("model.js", "reading.js", "live.js", "search.js", "shell.js"):
+    for name in ("search.js", "shell.js"):
         shutil.copy(PAGES / name, folder)
 
 

@@ -1,6 +1,8 @@
 """The models that answer on the site's first page: their weights, as scripts, and the map that is there before these."""
 import base64
 import json
+import pathlib
+import shutil
 
 import torch
 from matplotlib.colors import to_hex
@@ -11,13 +13,22 @@ from helpers.pretrained.translator import load_translator
 from helpers.pretrained.weights import SHIPPED
 from helpers.text import BOS, pad
 
+PAGES = pathlib.Path(__file__).parent / "pages"
 TEXT, HEAD, QUERY, KEY = "sunday november 30 1997", 2, 6, 9             # of lesson 0: the v that decides the month
+
+
+def write(folder):
+    """The scripts of the first page; returns what its template needs."""
+    for name in ("model.js", "reading.js", "live.js"):
+        shutil.copy(PAGES / name, folder)
+    write_dates(folder)
+    return {"first": first_look(), "megabytes": round(write_translator(folder) / 1e6)}
 
 
 def write_dates(folder):
     """`dates.weights.js`; returns its bytes."""
-    return write(folder, "dates", date_model(), source=SOURCE.tokens, target=TARGET.tokens, unit="characters", longest=LONGEST,
-                 max_len=12, example=f"type a date of 1 to {LONGEST}, such as {TEXT}")
+    return write_weights(folder, "dates", date_model(), source=SOURCE.tokens, target=TARGET.tokens, unit="characters",
+                         longest=LONGEST, max_len=12, example=f"type a date of 1 to {LONGEST}, such as {TEXT}")
 
 
 def write_translator(folder):
@@ -25,11 +36,11 @@ def write_translator(folder):
     model, tokenizer = load_translator()
     tokens = [tokenizer.id_to_token(i) for i in range(tokenizer.get_vocab_size())]
     merges = [" ".join(pair) for pair in json.loads(tokenizer.to_str())["model"]["merges"]]
-    return write(folder, "translator", model, source=tokens, target=tokens, merges=merges, unit="subwords", longest=60, max_len=60,
-                 example="type a sentence of 1 to 60, such as I would like a cup of tea.")
+    return write_weights(folder, "translator", model, source=tokens, target=tokens, merges=merges, unit="subwords",
+                         longest=60, max_len=60, example="type a sentence of 1 to 60, such as I would like a cup of tea.")
 
 
-def write(folder, name, model, **values):
+def write_weights(folder, name, model, **values):
     """A script that gives live.js the values, the file of weights that ships, and the sizes that this file does not tell."""
     values["num_heads"], values["base"] = model.decoder.layers[0].cross_attn.num_heads, model.tgt_embed.positions.base
     values["weights"] = base64.b64encode((SHIPPED / f"{name}.safetensors").read_bytes()).decode()
