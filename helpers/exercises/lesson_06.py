@@ -92,6 +92,8 @@ EXERCISES = {
         {
             "this turns back, to the position delta before; exchange the signs of the sines":
                 lambda delta, d, base=10_000.0: slow_shift_matrix(delta, d, base).mT,
+            "`delta` is ignored; each pair turns by delta times its frequency":
+                lambda delta, d, base=10_000.0: slow_shift_matrix(1, d, base),
             "the frequencies fall too slowly; pair j has base ** (-2j / d)":
                 lambda delta, d, base=10_000.0: (
                     from_angles([delta / base ** (j / d) for j in range(d // 2)], d)),
@@ -134,6 +136,14 @@ EXERCISES = {
                 lambda scores: causal(alibi(scores, first=0)),
             "all heads have the slope of the first; each has its own":
                 lambda scores: causal(alibi(scores, slopes=torch.full((len(scores),), 2.0 ** (-8 / len(scores))))),
+            "all heads have the slope of the last; each has its own":
+                lambda scores: causal(alibi(scores, slopes=torch.full((len(scores),), 2.0 ** -8))),
+            "all heads have the slope 1/2; each has its own":
+                lambda scores: causal(alibi(scores, slopes=torch.full((len(scores),), 0.5))),
+            "these are still scores; hide the future, then take the softmax":
+                lambda scores: alibi(scores),
+            "these are still scores; take their softmax":
+                lambda scores: alibi(scores).masked_fill(torch.ones_like(scores).triu(1).bool(), -math.inf),
             "the bias has no effect; it is the slope times the position of the key, on the last axis":
                 lambda scores: causal(scores),
             "the scores are scaled already; do not divide them by a root again":

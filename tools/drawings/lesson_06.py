@@ -61,15 +61,18 @@ def clock_hands():
 
 
 def schemes():
-    d = Drawing(622, "Where each scheme of positions enters", (
-        "Four columns, each from the same four words x to queries and keys, scores and weights. Sinusoidal positions add a table "
-        "of sines and cosines to x, learned positions add a table of parameters to x. Rotary positions turn the queries and the "
-        "keys, so the scores are alike along each diagonal. ALiBi leaves the scores as the words alone make them, then adds a "
-        "bias, the lower the farther the key, and its weights stay near the diagonal. In all columns the future is masked."))
+    d = Drawing(664, "Where each scheme of positions enters", (
+        "Four columns, each from the same four words x to queries and keys, scores and weights. The plain number and sinusoidal "
+        "positions add a number or a table of sines and cosines to x, learned positions add a table of parameters to x. Rotary "
+        "positions turn the queries and the keys, so the scores are alike along each diagonal. ALiBi leaves the scores as the "
+        "words alone make them, then adds a bias, the lower the farther the key, and its weights stay near the diagonal. In all "
+        "columns the future is masked."))
     for y, words in ((92, "words"), (256, "$q$ and $k$"), (404, "scores"), (556, "weights")):
         d.text(20, y, words, anchor="start")
+    d.text(300, 640, "darker: higher; green: weights; struck through: the future, hidden", 15, colour=SOFT)
     for i, (name, added, scheme) in enumerate((("sinusoidal", "words", sines), ("learned", "words", table),
                                                ("rotary", None, turns), ("ALiBi", "scores", bias))):
+        d.text(154 + 124 * i, 36, "**number,**\n**sinusoidal**" if scheme is sines else f"**{name}**")
         column(d, 134 + 124 * i, name, added)
         scheme(d, 134 + 124 * i)
     return d
@@ -88,7 +91,6 @@ SCORES = {
 
 def column(d, x, name, added):
     """What all schemes share: x to q and k, to scores, to weights, around the line x; added: where a sum stands."""
-    d.text(x + 20, 36, f"**{name}**")
     words = d.box(x - 22, 74, 44, 36, "$x$")
     sums(d, words.bottom, (x, 216), added == "words")
     query, key = d.box(x - 44, 240, 38, 32, "$q$", "query"), d.box(x + 6, 240, 38, 32, "$k$", "key")
@@ -122,7 +124,7 @@ def sums(d, start, end, added):
 def sines(d, x):
     for row, wave in enumerate((2.2, 1.1, 0.5)):
         d.curve([(x + 42 + step, 147 + 16 * row - 6 * math.sin(wave * step / 6)) for step in range(0, 41, 2)], INK, 1.6)
-    d.text(x + 62, 204, "sines", colour=SOFT)
+    d.text(x + 62, 204, "number\nor sines", colour=SOFT)
 
 
 def table(d, x):
