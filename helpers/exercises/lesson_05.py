@@ -83,6 +83,8 @@ EXERCISES = {
          (numbers(4, 6, seed=13), numbers(2, 3, seed=14), numbers(6, 6, seed=15), numbers(3, 6, seed=16),
           numbers(3, 6, seed=17), 3)],
         {
+            "the two sequences are exchanged; queries come from `query`, keys and values from `memory`":
+                lambda query, memory, *rest: merged(attend(memory, query, *rest)),
             "the scores are not scaled; divide them by the root of d_head":
                 lambda *case: merged(attend(*case, scale=1)),
             "you divide the scores by the root of d_model; divide by the root of d_head, the size of one head":
