@@ -78,7 +78,7 @@ def test_what_looks_the_same_is_kept_once(lab):
     assert [recorder.add(*frame) for frame in frames] == [0, 1, 1, 0, 2]
     assert recorder.frames[1] == ["b", [90, 90], [[1, 5, 5], [1, 5, 80], [1, 80, 80]]] and len(recorder.patches) == 2
     frames = record(lab)["frames"]["frames"]
-    assert len(frames) == 40 and len({str(parts) for alt, size, parts in frames}) == 10 * 3       # heights, and no name or one of two
+    assert len(frames) == 40 and len({str(parts) for alt, size, parts in frames}) == 10 * 3     # heights, no name or one of two
 
 
 def test_few_positions_are_all_recorded_and_many_are_thinned():
