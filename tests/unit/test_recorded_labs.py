@@ -34,7 +34,9 @@ def restored(made, stop):
     def unpacked(text):
         return np.asarray(Image.open(io.BytesIO(base64.b64decode(text))))
     picture = unpacked(made["page"]["picture"]).copy()
-    alt, parts = made["frames"]["frames"][stop[-1]]
+    alt, (width, height), parts = made["frames"]["frames"][stop[-1]]
+    first, picture = picture[:height, :width], np.full((height, width, 3), 255, np.uint8)
+    picture[:first.shape[0], :first.shape[1]] = first
     for patch, x, y in parts:
         part = unpacked(made["frames"]["patches"][patch - 1])
         picture[y:y + part.shape[0], x:x + part.shape[1]] = part
@@ -54,15 +56,29 @@ def test_every_position_is_restored_to_the_pixel(lab):
         assert abs(picture.astype(int) - whole).max() <= 2              # what rounding to fewer colours leaves
 
 
+def test_a_picture_may_have_another_size():
+    sizes = {"small": (3, 2), "wide": (5, 2), "high": (2, 4)}
+
+    def draw_size(size):
+        picture, ax = plots.panels(*sizes[size])
+        ax.set_facecolor("#0072B2")
+        return picture
+    lab = explore(draw_size, size=list(sizes))
+    made = record(lab)
+    for (size, _), stop in zip(sizes.items(), sorted(made["frames"]["stops"])):
+        lab.move(size=size)
+        assert np.array_equal(restored(made, stop)[0], pixels(lab)), size
+
+
 def test_what_looks_the_same_is_kept_once(lab):
     recorder = Recorder()
     blank, dotted = np.full((90, 90, 3), 255, np.uint8), np.full((90, 90, 3), 255, np.uint8)
     dotted[5, 5] = dotted[80, 80] = dotted[80, 5] = 0
     frames = (blank, "a"), (dotted, "b"), (dotted, "b"), (blank, "a"), (dotted, "c")
     assert [recorder.add(*frame) for frame in frames] == [0, 1, 1, 0, 2]
-    assert recorder.frames[1] == ["b", [[1, 5, 5], [1, 5, 80], [1, 80, 80]]] and len(recorder.patches) == 2
+    assert recorder.frames[1] == ["b", [90, 90], [[1, 5, 5], [1, 5, 80], [1, 80, 80]]] and len(recorder.patches) == 2
     frames = record(lab)["frames"]["frames"]
-    assert len(frames) == 40 and len({str(parts) for alt, parts in frames}) == 10 * 3       # heights, and no name or one of two
+    assert len(frames) == 40 and len({str(parts) for alt, size, parts in frames}) == 10 * 3     # heights, no name or one of two
 
 
 def test_few_positions_are_all_recorded_and_many_are_thinned():

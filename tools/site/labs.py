@@ -136,7 +136,7 @@ def drag_of(lab: Lab) -> dict | None:
 
 
 class Recorder:
-    """Keeps pictures of one size as the first one and the rectangles in which others differ from it, each kept once."""
+    """Keeps the first picture, and the rectangles in which others differ from it (beyond its edges, from white), each once."""
 
     def __init__(self):
         self.patches, self.frames, self.known, self.first = [], [], {}, None
@@ -150,9 +150,12 @@ class Recorder:
         if self.first is None:
             self.first = picture
             self.patch(picture)
+        height, width = np.minimum(picture.shape, self.first.shape)[:2]
+        behind = np.full_like(picture, 255)
+        behind[:height, :width] = self.first[:height, :width]
         parts = [[self.patch(picture[rows, columns]), columns.start, rows.start]
-                 for rows, columns in rectangles((picture != self.first).any(-1))]
-        frame = [alt, parts]
+                 for rows, columns in rectangles((picture != behind).any(-1))]
+        frame = [alt, [picture.shape[1], picture.shape[0]], parts]
         if frame not in self.frames:
             self.frames.append(frame)
         return self.frames.index(frame)

@@ -89,9 +89,12 @@ function painter(first, canvas, { patches, frames }) {
   const g = canvas.getContext("2d"), unpacked = unpacker(patches);
   let newest = 0;
   return async (number) => {
-    const mine = ++newest, [alt, parts] = frames[number];
+    const mine = ++newest, [alt, [width, height], parts] = frames[number];
     const images = await Promise.all(parts.map(([patch]) => unpacked(patch)));
     if (mine !== newest) return;                                       // another move has come
+    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height }).style.width = `${width}px`;
+    g.fillStyle = "#ffffff";
+    g.fillRect(0, 0, width, height);
     g.drawImage(first, 0, 0);
     parts.forEach(([, x, y], i) => g.drawImage(images[i], x, y));
     canvas.setAttribute("aria-label", alt);
