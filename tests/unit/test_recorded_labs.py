@@ -134,7 +134,7 @@ def build(tmp_path, monkeypatch):
     """Writes the page of a lesson of these cells, the last of which shows a lab."""
     def write(*sources):
         shown = nbformat.v4.new_output("display_data", {"text/plain": "Lab(x=1..2)", website.VIEW: {}, "image/png": "iVBORw0KGgo="},
-                                       metadata={"image/png": {"alt": "The saved picture.", "width": 9}})
+                                       metadata={"image/png": {"alt": "The saved picture.", "width": 9, "height": 9}})
         cells = [*map(nbformat.v4.new_code_cell, sources)]
         cells[-1].outputs = [shown]
         nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), tmp_path / f"{NAMES[0]}.ipynb")

@@ -90,6 +90,11 @@ def test_changed_probabilities_are_divided_by_their_sum():
         assert_close(found[0, 0], torch.as_tensor(expected).flatten() / torch.as_tensor(expected).sum(), atol=2e-4, rtol=0)
 
 
+def test_the_likeliest_token_is_left_where_all_are_below_the_line():
+    p = torch.tensor([0.019] + [0.009] * 109)
+    assert decoding.CHANGES["none below 0.02"](p, None).tolist() == pytest.approx([0.019] + [0.0] * 109)
+
+
 PAIRS = [(f"the {a} {b}.", f"le {c} {d}.") for a, c in (("cat", "chat"), ("dog", "chien"), ("wolf", "loup"))
          for b, d in (("sleeps", "dort"), ("sings", "chante"), ("falls", "tombe"), ("works", "travaille"))] * 6
 

@@ -21,7 +21,9 @@ from tools.make_weights.translation import corpus
 
 SEEDS, STEPS, WIDTHS, PENALTIES, SENTENCES = 3, 350, (1, 4, 100), (0.0, 0.6), 100
 CHANGES = {"as they are": lambda p, floor: p, "floor subtracted": lambda p, floor: (p - floor).clamp(min=0),
-           "none below 0.02": lambda p, floor: p * (p >= 0.02), "temperature 0.7": lambda p, floor: p ** (1 / 0.7)}
+           # but the likeliest, so that something is left
+           "none below 0.02": lambda p, floor: p * (p >= p.amax(-1, keepdim=True).clamp(max=0.02)),
+           "temperature 0.7": lambda p, floor: p ** (1 / 0.7)}
 SEARCH = ["probabilities", "width", "penalty", "log_prob", "tokens", "empty", "bleu"]
 COLUMNS = {"smoothing": ["smoothing", "seed", "loss", "accuracy", "confidence", "empty_costs", "bleu"],
            "translator": ["from", "to", "sentences", "greedy", "beam", "greedy_words", "phrases_words"],
