@@ -13,10 +13,10 @@ const globals = Object.fromEntries(browser.map((name) => [name, "readonly"]));
 
 export default [
   { files: ["**/*.js"], languageOptions: { globals }, rules },
-  // The site writes the modules of the explorers above page.js, into one module.
+  // The site writes the modules of the explorers above page.js, into one file.
   { files: ["**/site/pages/page.js"], languageOptions: { globals: { explorers: "readonly" } } },
   // Every page has both of these scripts.
   { files: ["**/site/pages/shell.js"], languageOptions: { globals: { loadIndex: "readonly" } } },
-  // Scripts that lie beside the first page, where a module could not be loaded from the disk.
-  { files: ["**/site/pages/{model,reading,live}.js"], languageOptions: { sourceType: "script" } },
+  // Scripts that lie beside a page; from the disk it could load no module.
+  { files: ["**/site/pages/{model,reading,live,labs}.js"], languageOptions: { sourceType: "script" } },
 ];

@@ -202,6 +202,14 @@ def test_a_word_is_found_at_its_section(opened):
     assert all(options_of(page, part) is not None for part in ("[CLS]", "(", "\\", "*", "a" * 300))
 
 
+def test_searching_leaves_the_page_where_it_is(opened):
+    page = opened("03_masked_softmax")
+    page.evaluate("window.scrollTo(0, 6000)")
+    page.keyboard.press("/")
+    page.keyboard.type("attention sink")
+    assert page.locator("#search").input_value() == "attention sink" and page.evaluate("window.scrollY") == 6000
+
+
 def test_the_search_is_used_by_keyboard_alone(opened):
     page = opened("03_masked_softmax")
     page.keyboard.press("/")
@@ -209,10 +217,10 @@ def test_the_search_is_used_by_keyboard_alone(opened):
     options_of(page, "padding mask")
     for key, chosen in [("ArrowDown", 0), ("ArrowDown", 1), ("ArrowUp", 0), ("ArrowUp", -1), ("ArrowDown", 0)]:
         page.keyboard.press(key)
-        option = page.get_by_role("option").nth(chosen)
+        option = page.locator("#found").get_by_role("option").nth(chosen)
         assert option.get_attribute("aria-selected") == "true"
         assert box.get_attribute("aria-activedescendant") == option.get_attribute("id")
-        assert page.get_by_role("option", selected=True).count() == 1
+        assert page.locator("#found").get_by_role("option", selected=True).count() == 1
     page.keyboard.press("Escape")
     assert panel.is_hidden() and box.get_attribute("aria-expanded") == "false" and box.input_value() == "padding mask"
     options_of(page, "residual connections and norms")

@@ -21,16 +21,16 @@ SENTENCES = ["Where is my blue hat?", "I would like a cup of tea, please.", "She
 LETTERS = ["0123456789", " ,.-/'", "abcdefghijlmnoprstuvwy", "ABCXYZ", " \t\u00a0\u2003\u3000\u0085\ufeff\u200b", "’‘–—−‐",
            "éßœİΣςﬁ３Ⅳ½", "日本語Привет", "🎉\u0301\u202e\u0000\x1c\x1f", "<>&\"\\$`"]
 
-LOGITS = """([name, rows]) => {
-  const { model } = new Reader(arrived[name]);
+LOGITS = """async ([name, rows]) => {
+  const { model } = await readerOf(arrived[name]);
   return rows.map(([src, tgt]) => {
     const cache = model.start(src);
     return tgt.map((id) => Array.from(model.step(id, cache)));
   });
 }"""
 # Answers with cuts, and the maps of the first layer; typed as a reader types.
-CHANGED = """([name, rows]) => {
-  const reader = new Reader(arrived[name]);
+CHANGED = """async ([name, rows]) => {
+  const reader = await readerOf(arrived[name]);
   return rows.map(([text, cuts]) => {
     const steps = reader.answer(reader.read(text).ids, cuts);
     return [reader.text(steps), steps.map(({ maps }) => maps.map((heads) => heads.map((row) => Array.from(row))))];
@@ -291,8 +291,8 @@ def test_the_translator_reads_subwords_as_in_python(translating, translator):
     texts = ["Hello", "  two  spaces ", "L’été—naïve…", "日本 <eos> x", "a\u0301 $5+3=8 `~^|", "", 61 * "x ",
              "xlll xsss xooo xeee xttt",
              "Mississippi's co-op_x; (no) [yes] {it} «q» ¿?", *SENTENCES]
-    found = translating.evaluate("""(texts) => {
-      const reader = new Reader(arrived.translator);
+    found = translating.evaluate("""async (texts) => {
+      const reader = await readerOf(arrived.translator);
       return texts.map((text) => reader.read(text).ids);
     }""", texts)
     assert found == [translator[1].encode(text).ids for text in texts]

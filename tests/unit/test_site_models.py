@@ -1,5 +1,6 @@
 """The models on the site's first page, without a browser: what their scripts hold, and the first map."""
 import base64
+import gzip
 import json
 import re
 
@@ -18,7 +19,7 @@ def test_the_weights_are_the_files_that_ship(tmp_path):
     assert models.write_dates(tmp_path) < 0.5e6 and models.write_translator(tmp_path) < 20e6
     for name, heads, base, longest in (("dates", 4, 20, 41), ("translator", 8, 10_000, 60)):
         values = values_of(tmp_path / f"{name}.weights.js", name)
-        assert base64.b64decode(values["weights"]) == (SHIPPED / f"{name}.safetensors").read_bytes()
+        assert gzip.decompress(base64.b64decode(values["weights"])) == (SHIPPED / f"{name}.safetensors").read_bytes()
         assert (values["num_heads"], values["base"], values["longest"]) == (heads, base, longest)
     dates = values_of(tmp_path / "dates.weights.js", "dates")
     assert dates["source"] == SOURCE.tokens and dates["target"][4:] == list("-0123456789")

@@ -11,7 +11,7 @@ from pygments.lexers import PythonLexer
 from helpers.exercises import EXERCISES
 from tests.notebooks import NAMES, PATHS, ROOT, code_cells, has_tag, is_solution, read, text_cells
 from tools.site import search, teaching
-from tools.site.__main__ import build, lessons
+from tools.site.__main__ import PAGES, build, lessons
 from tools.site.prose import Prose, mathml
 
 
@@ -39,7 +39,8 @@ def test_pages_show_what_is_committed(tmp_path):
     build(tmp_path, live=[])
     pages = {f"{name}.html" for name in ["index", "glossary", "teach", "answers", *NAMES]}
     models = {"model.js", "reading.js", "live.js", "dates.weights.js", "translator.weights.js"}
-    assert {path.name for path in tmp_path.iterdir()} == {"style.css", "shell.js", "search.js", "search_index.js", *models, *pages}
+    shared = {"style.css", "shell.js", "search.js", "search_index.js", "explorers.js", "labs.js"}
+    assert {path.name for path in tmp_path.iterdir()} == shared | models | pages
     by_name = {path.stem: path.read_text(encoding="utf-8") for path in tmp_path.glob("*.html")}
     assert [name for name, page in by_name.items() if "answers.html" in page] == ["teach"]
     assert 'href="teach.html"' in by_name["index"]
@@ -93,6 +94,15 @@ def test_the_mistakes_of_every_exercise_are_listed():
     listed = re.sub("</?code>", "`", unescape(teaching.mistakes()))
     for name, exercise in EXERCISES.items():
         assert f"(`{name}`)" in listed and all(f"<li>{mistake}</li>" in listed for mistake in exercise.mistakes), name
+
+
+@pytest.mark.parametrize("own", [["model", "reading", "live"], ["labs"]], ids=["first page", "lesson"])
+def test_no_script_of_a_page_takes_a_name_of_another(own):
+    """Scripts that are no modules share one scope, and a later function would stand for an earlier one without a word."""
+    scripts = [(PAGES / f"{name}.js").read_text(encoding="utf-8") for name in (*own, "search", "shell")]
+    bound = re.compile(r"^(?:async )?(?:function|const|let|class) (\w+)", flags=re.M)
+    names = [name for script in scripts for name in bound.findall(script)]
+    assert len(names) > 15 and not [name for name in names if names.count(name) > 1]
 
 
 def test_a_lesson_that_is_not_there_is_named(tmp_path):

@@ -37,7 +37,7 @@ def build(folder, live=NAMES):
     folder.mkdir(parents=True, exist_ok=True)
     readme = text_of(ROOT / "README.md")
     intro, start = re.match(r"(.*?)(^## Start.*?)^## ", readme, flags=re.M | re.S).groups()
-    shared = {"course": re.match(r"# (.*)", readme)[1], "lessons": lessons(readme), "script": text_of(PAGES / "page.js")}
+    shared = {"course": re.match(r"# (.*)", readme)[1], "lessons": lessons(readme)}
     prose = Prose(ROOT)
     intro = re.sub(r"^!\[.*\.gif\)\n", "", intro, flags=re.M)              # here the model itself moves
     write(folder / "index.html", "index.html", **shared, intro=prose.render(intro), start=prose.render(start),
@@ -58,13 +58,14 @@ def build(folder, live=NAMES):
         prose = Prose(path.parent)
         write(folder / f"{path.stem}.html", "lesson.html", **shared, number=number, headings=prose.headings,
               cells=[shown(cell, prose, states.get(i)) for i, cell in enumerate(read(path).cells) if not has_tag(cell, "install")],
-              explorers=scripts() if len(states) > len(files) else "", labs=text_of(PAGES / "labs.js") if files else "")
+              explorers=len(states) > len(files), labs=bool(files))
         print("wrote", path.stem + told(states, files, time.monotonic() - began), flush=True)
     for_teachers(folder, shared)
     index = search.script([folder / f"{name}.html" for name in (*(path.stem for path in PATHS), "glossary")])
     (folder / "search_index.js").write_text(index, encoding="utf-8")
-    for name in ("search.js", "shell.js"):
+    for name in ("search.js", "shell.js", "labs.js"):
         shutil.copy(PAGES / name, folder)
+    (folder / "explorers.js").write_text(scripts(), encoding="utf-8")
 
 
 def write_frames(folder, file, frames):
@@ -96,10 +97,11 @@ def for_teachers(folder, shared):
 
 
 def scripts():
-    """The JavaScript of the explorers, each in a scope of its own: they share names."""
+    """The JavaScript of the explorers, each in a scope of its own: they share names. A page from the disk may load no module."""
     def scope(kind, file):
         return "{" + bundle(f"{file}.js").replace("export default { render };", f"explorers.{kind} = render;") + "}"
-    return "\n".join(["const explorers = {};", *(scope(*names) for names in FILES.items())])
+    parts = ["{", "const explorers = {};", *(scope(*names) for names in FILES.items()), text_of(PAGES / "page.js"), "}"]
+    return "\n".join(["\"use strict\";", *parts])
 
 
 def text_of(path):

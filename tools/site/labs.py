@@ -16,7 +16,7 @@ from PIL import Image
 from helpers.widgets import Lab
 from helpers.widgets.controls import SLIDERS, allowed_values
 
-MOST, BYTES = 300, 3_000_000    # positions and bytes of a lab, about
+MOST, BYTES = 300, 1_300_000    # positions and bytes of a lab, about
 STEPS = 41                  # stops of a slider, at most
 SHARE = 2 / 3               # of the room left, for the next kind of position
 COLOURS = 4                 # from one value of a channel to the next: fewer bytes, and no difference that an eye would find

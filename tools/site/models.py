@@ -1,5 +1,6 @@
 """The models that answer on the site's first page: their weights, as scripts, and the map that is there before these."""
 import base64
+import gzip
 import json
 import pathlib
 import shutil
@@ -43,7 +44,7 @@ def write_translator(folder):
 def write_weights(folder, name, model, **values):
     """A script that gives live.js the values, the file of weights that ships, and the sizes that this file does not tell."""
     values["num_heads"], values["base"] = model.decoder.layers[0].cross_attn.num_heads, model.tgt_embed.positions.base
-    values["weights"] = base64.b64encode((SHIPPED / f"{name}.safetensors").read_bytes()).decode()
+    values["weights"] = base64.b64encode(gzip.compress((SHIPPED / f"{name}.safetensors").read_bytes(), mtime=0)).decode()
     return (folder / f"{name}.weights.js").write_text(f"shipped({json.dumps(name)}, {json.dumps(values)});\n", encoding="utf-8")
 
 

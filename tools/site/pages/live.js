@@ -1,4 +1,4 @@
-/* global Reader */
+/* global readerOf */
 /* exported shipped */
 // The models on the first page: what is typed is read here, and a click on a weight cuts it.
 const PAUSE = 60;                                            // milliseconds from one token of an answer to the next
@@ -43,7 +43,7 @@ class Live {
   // The script with the weights comes after the page is shown, or when it is asked for.
   load() {
     const script = element("script", { src: `${this.name}.weights.js` });
-    script.addEventListener("load", () => this.start(new Reader(arrived[this.name])));
+    script.addEventListener("load", async () => this.start(await readerOf(arrived[this.name])));
     script.addEventListener("error", () => { this.trouble.textContent = `${this.name}.weights.js has to lie beside this page.`; });
     document.head.append(script);
   }

@@ -1,5 +1,5 @@
 /* global Transformer, readTensors */
-/* exported Reader */
+/* exported readerOf */
 // What a page asks of a model: ids of a text, the answer, and the answer without some of the weights.
 const PAD = 0, UNK = 1, BOS = 2, EOS = 3, SPECIAL = ["<pad>", "<unk>", "<bos>", "<eos>"];
 const LOOKALIKES = { "‘": "'", "’": "'", "‐": "-", "–": "-", "—": "-", "−": "-" };
@@ -44,7 +44,7 @@ class Subwords {
 class Reader {
   constructor({ weights, num_heads, base, source, target, merges, unit, longest, max_len, example }) {
     Object.assign(this, { target, unit, longest, max_len, example });
-    this.model = new Transformer(readTensors(bytesOf(weights)), { num_heads, base });
+    this.model = new Transformer(readTensors(weights), { num_heads, base });
     this.tokenizer = merges ? new Subwords(merges) : new Characters();
     this.index = new Map(source.map((token, id) => [token, id]));
   }
@@ -95,6 +95,12 @@ function logSoftmax(logits) {
 
 // Padding is not a token.
 const likeliest = (logs) => logs.reduce((best, log, id) => (id !== PAD && log > logs[best] ? id : best), UNK);
+
+// From what a script with weights brings: base64 of a file that gzip made small.
+async function readerOf(values) {
+  const packed = new Blob([bytesOf(values.weights)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Reader({ ...values, weights: new Uint8Array(await new Response(packed).arrayBuffer()) });
+}
 
 function bytesOf(base64) {
   const text = atob(base64), bytes = new Uint8Array(text.length);

@@ -102,7 +102,7 @@ function searchBox(box, panel) {
     const typing = event.target.closest("input:not([type=range], [type=radio], [type=checkbox]), textarea, select, [contenteditable]");
     if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || typing) return;
     event.preventDefault();
-    box.focus();
+    box.focus({ preventScroll: true });
     box.select();
   });
 }
