@@ -18,7 +18,7 @@ def generate(model: nn.Module, state, start: Tensor, max_len: int, choose: Calla
 
     model.step(ids [B, T], state) returns the logits after each token and advances the state, so that nothing
     is computed twice. start: the first tokens, [B, T]. choose: from logits [B, vocab_size] to the next tokens
-    [B]. A row without `<eos>` ends after max_len tokens. Raises ValueError for no rows, an empty start, no max_len.
+    [B]. A row without `<eos>` ends after max_len tokens. Raises ValueError for no rows, no start, max_len below 1.
     """
     check_whole(rows=len(start), tokens=start.shape[-1], max_len=max_len)
     tokens, finished = [], torch.zeros(len(start), dtype=torch.bool, device=start.device)
@@ -106,7 +106,7 @@ def beam_search(model: nn.Module, src: Tensor, lengths: Tensor, max_len: int, wi
     """The best answers to src [B, T] of lengths [B] among `width` hypotheses, kept at every step.
 
     Returns ids as `generate` does, and their `answer_scores` [B]. The penalty decides among the hypotheses that are
-    left at the end. Raises ValueError for no rows, width or max_len. Source: Wu et al. 2016, section 7.
+    left at the end. Raises ValueError for no rows, and for a width or max_len below 1. Source: Wu et al. 2016, section 7.
     """
     check_whole(rows=len(src), width=width, max_len=max_len)
     found, total = beams(model, src, lengths, max_len, width)              # [B, width, T], [B, width]

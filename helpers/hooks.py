@@ -97,11 +97,11 @@ def effects(model: nn.Module, inputs, answer, how: str = "cut", where: str = "",
         "mean": set to the mean of its row, 1 / (number of keys that the query may look at), the rest as it was
     Cells that the mask hides are NaN: those whose weight is 0 in every layer and head.
 
-    inputs: what the model is called with, a tensor or a tuple, as a batch of one; batch_size weights are changed at once.
+    inputs: what the model is called with, a tensor or a tuple, as a batch of one; it is repeated, for batch_size changed weights.
     answer: (position, token) where the logits are [B, T, vocab_size], a class where they are [B, num_classes], or a
         function from the model's output to the log-probabilities [B].
     where: a regular expression found in the paths of the hook points to take, as in `weights_chosen`.
-    Raises ValueError for a model in training mode, a batch that is not of one, and a `how`, `where` or answer that is none.
+    Raises ValueError for a model in training mode, a batch that is not of one, and a `how`, `where` or answer that does not fit.
     """
     inputs = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
     check_effects(model, inputs, how)

@@ -57,7 +57,7 @@ def check_whole(least=1, **numbers):
 def check_floating(**tensors):
     """Raise TypeError unless all are tensors of floating point, and of one dtype but where autocast is on."""
     kinds = {name: getattr(x, "dtype", type(x).__name__) for name, x in tensors.items()}
-    mixed = len(set(kinds.values())) > 1 and not torch.is_autocast_enabled("cpu") and not torch.is_autocast_enabled("cuda")
+    mixed = len(set(kinds.values())) > 1 and not any(map(torch.is_autocast_enabled, ("cpu", "cuda", "mps")))
     if mixed or not all(isinstance(x, Tensor) and x.is_floating_point() for x in tensors.values()):
         raise TypeError(f"{', '.join(f'{name} is {kind}' for name, kind in kinds.items())}: floating point is needed, of one dtype")
 

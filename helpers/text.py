@@ -157,7 +157,7 @@ def labelled_batches(examples, batch_size: int, steps: int, seed: int = 0) -> It
 def groups_of_like_length(sizes, batch_size, steps, seed):
     """`steps` lists of the indices of at most batch_size examples about as large as one another.
 
-    sizes: of each example. Every pass over them is shuffled anew. Raises ValueError for no examples or a batch_size below 1.
+    sizes: of each example. Each pass is shuffled anew, from the seed. Raises ValueError for no examples or a batch_size below 1.
     """
     check_whole(examples=len(sizes), batch_size=batch_size)
     generator = torch.Generator().manual_seed(seed)

@@ -36,8 +36,8 @@ HEADLINES = [
       ("dates never trained on, % read without a mistake", "here", "")]),
     ("An explorer shows a new attention map {} ms after its slider moves, a lab with two panels in {} ms.",
      [("explorer, one map of 16 x 16", "here", ""), ("lab with two panels, only what moves redrawn", "here", "")]),
-    ("Lesson 9's translator, which comes with the course, scores {} BLEU on English sentences that it has never seen. A table of "
-     "phrases, counted in the same sentence pairs, scores {}.",
+    ("Lesson 9's translator, which comes with the course, scores {} BLEU (in small letters, words apart) on sentences that it has "
+     "never seen. A table of phrases, counted in the same sentence pairs, scores {}.",
      [("the same, in small letters, words apart", "here", ""),
       ("the same, in small letters, words apart", "against", "a table of phrases of the same pairs ")]),
 ]

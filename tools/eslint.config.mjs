@@ -18,5 +18,6 @@ export default [
   // Every page has both of these scripts.
   { files: ["**/site/pages/shell.js"], languageOptions: { globals: { loadIndex: "readonly" } } },
   // Scripts that lie beside a page; from the disk it could load no module.
-  { files: ["**/site/pages/{model,reading,live,labs}.js"], languageOptions: { sourceType: "script" } },
+  { files: ["**/site/pages/{model,reading,live,labs,shell}.js"], languageOptions: { sourceType: "script" } },
+  { files: ["**/site/pages/{live,labs,search}.js"], languageOptions: { globals: { element: "readonly" } } },
 ];

@@ -28,7 +28,7 @@ def execute(path):
                    coalesce_streams=True, resources={"metadata": {"path": str(path.parent)}}).execute()
     notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python", "file_extension": ".py"}}
     notebook.nbformat_minor = 5
-    for number, cell in enumerate(cell for cell in notebook.cells if cell.id != "install"):      # which came later
+    for number, cell in enumerate(cell for cell in notebook.cells if cell.id != "install"):     # links lead to the others by number
         cell.id = f"cell-{number:02d}"
     for cell in notebook.cells:
         cell.metadata = {key: value for key, value in cell.metadata.items() if key in KEPT}

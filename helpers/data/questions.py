@@ -11,8 +11,8 @@ from helpers.data.published import read_files, read_made, two_parts
 def load_questions(n_train: int = 5000, n_test: int = 500, path=None) -> tuple[list, list]:
     """(train, test): lists of (question, passage, start, end); the answer is passage[start:end].
 
-    Made by the project (tools/make_data), the first n_train and n_test: the answer is nowhere else in its passage, which has
-    three or four sentences; what the test asks about a thing, such as the argument width, train asks about others alone.
+    Made by the project (tools/make_data), the first n_train and n_test: the answer is nowhere else in its passage, which has three
+    or four sentences; what the test asks about a thing, such as the default of the argument width, train asks about others alone.
     path: in place of these, a folder or archive with SQuAD's train-v1.1.json and dev-v1.1.json, or one such
         file, of which a tenth of the passages are for the test; all questions that have an answer.
     Raises ValueError for more than there are and for a damaged file, FileNotFoundError for a missing one.

@@ -33,7 +33,7 @@ def load_tagging(n_train: int = 5000, n_test: int = 800, seed: int = 0, path=Non
     train and test. What is there depends on the versions of LIBRARIES that are installed.
     path: in place of these, a folder or archive with train.txt and test.txt, or one file, of which a tenth is the test, in
     the layout of CoNLL-2003: a word on each line, its tag last, an empty line between sentences; every tag but O is a name.
-    Raises ValueError for numbers that cannot be and for a damaged file, ModuleNotFoundError where a library is missing.
+    Raises ValueError for negative numbers, too many sentences and a damaged file, ModuleNotFoundError for a missing library.
     """
     if path is not None:
         parts = [read_tags(file) for file in read_files(path, ("*train*", "*test*"))]

@@ -73,7 +73,7 @@ def atomic_write(path) -> Iterator[pathlib.Path]:
     path = pathlib.Path(path)
     part = path.with_name(path.name + ".part")
     part.unlink(missing_ok=True)                             # a link there would lead the writing elsewhere
-    part.touch()                                             # says what hinders it better than safetensors would
+    part.touch()                                             # a folder that is missing is named by FileNotFoundError
     try:
         yield part
         os.replace(part, path)

@@ -62,7 +62,7 @@ def standing(path: pathlib.Path) -> str:
     if not path.exists():
         return f"There is no checkpoint at {path} yet."
     try:
-        return (f"{path} is the checkpoint of step {read_record(path)['step']}: the command that wrote it goes on from there.")
+        return f"{path} is the checkpoint of step {read_record(path)['step']}: the command that wrote it goes on from there."
     except (ValueError, KeyError):
         return f"{path} is no checkpoint to go on from."
 

@@ -90,7 +90,7 @@ def sentence_pairs(paragraphs: list[list[str]], tokenizer: BertWordPieceTokenize
 def join(first: list[int], second: list[int], cls: int, sep: int, max_len: int) -> tuple[list[int], list[int]]:
     """(ids, segments) of `[CLS] first [SEP] second [SEP]`, of at most max_len ids.
 
-    The longer of the two is cut at its end until all fits. Raises ValueError for a max_len below 5: too few for both.
+    The longer of the two is cut at its end until all fits. Raises ValueError for a max_len below 5, too few for a token of each.
     """
     if max_len < 5:
         raise ValueError(f"max_len={max_len}: [CLS], two times [SEP] and a token of each text need 5")

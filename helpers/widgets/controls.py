@@ -40,7 +40,7 @@ def as_control(name: str, value: Any, label: str | None = None) -> ipywidgets.Wi
 
 
 def limits(name: str, value: tuple) -> tuple:
-    """(low, high, step, start) of a slider; ValueError unless low <= start <= high, and up to a million steps above 0 are there."""
+    """(low, high, step, start) of a slider; ValueError unless low <= start <= high, with up to a million steps, each above 0."""
     low, high, *rest = value
     step = rest[0] if rest else 1 if all(isinstance(number, int) for number in value) else (high - low) / 50
     start = rest[1] if len(rest) == 2 else low

@@ -57,8 +57,8 @@ def encoded(tokenizer, text):
 
 def read_outputs(outputs, tokens, key_tokens=None, which: str = "attentions", row: int = 0) -> dict:
     """The arguments of an explorer of all layers and heads; see `AttentionExplorer.from_transformers`."""
-    there = [name for name in OUTPUTS if all(isinstance(layer, Tensor) and layer.dim() == 4           # [B, head, T_q, T_k]
-                                             for layer in getattr(outputs, name, None) or [None])]
+    given = {name: getattr(outputs, name, None) or () for name in OUTPUTS}             # of each layer [B, head, T_q, T_k]
+    there = [name for name, found in given.items() if found and all(isinstance(x, Tensor) and x.dim() == 4 for x in found)]
     if not there:
         raise ValueError("these outputs hold no attention weights: load the model with attn_implementation=\"eager\", and "
                          "call it (not its `generate`) with output_attentions=True")

@@ -14,7 +14,7 @@ STYLE = "white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; line-height:
 class Writing:
     """A text, the prompt in bold, which `follow` continues piece by piece; outside a notebook nothing is shown.
 
-    What a trained model writes differs between machines: it is HTML, beside a plain text that does not. title: stands above it.
+    What a trained model writes differs between machines, so it is HTML; the plain text beside it does not. title: above the text.
     """
 
     def __init__(self, prompt: str, title: str = ""):

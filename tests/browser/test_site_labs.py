@@ -148,7 +148,7 @@ def test_where_nothing_was_recorded_the_nearest_picture_shows_and_says_so(page, 
 
 
 def test_a_recording_that_is_not_there_is_named(browser, folder, tmp_path):
-    for name in (f"{NAMES[0]}.html", "style.css", "labs.js"):
+    for name in (f"{NAMES[0]}.html", "style.css", "shell.js", "labs.js"):
         shutil.copy(folder / name, tmp_path)
     page = browser.new_page()
     page.goto((tmp_path / f"{NAMES[0]}.html").as_uri())

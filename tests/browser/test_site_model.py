@@ -273,7 +273,7 @@ def test_the_first_map_is_there_before_the_weights_and_stays(browser, first_page
 
 
 def test_missing_weights_are_named(browser, site, tmp_path):
-    for name in ("index.html", "style.css", "model.js", "reading.js", "live.js"):
+    for name in ("index.html", "style.css", "shell.js", "model.js", "reading.js", "live.js"):
         (tmp_path / name).write_bytes((site / name).read_bytes())
     page = browser.new_page()
     page.goto((tmp_path / "index.html").as_uri())

@@ -13,13 +13,6 @@ function load(file) {
   });
 }
 
-function element(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children);
-  return node;
-}
-
 // How far a stop is from where the controls stand. Names differ or not; sliders differ more or less; what was moved last counts double.
 function distance(controls, at, stop, last) {
   const differ = ({ kind, values }, i) => (kind === "slider" ? Math.abs(at[i] - stop[i]) / (values.length - 1) : Number(at[i] !== stop[i]));
@@ -156,7 +149,7 @@ function shower(image, file, controls, note) {
   return async (at, last) => {
     try {
       ready ??= open();
-      (await ready)(at, last);
+      await (await ready)(at, last);
     } catch (error) {
       note.textContent = error.message;
     }

@@ -8,13 +8,6 @@ const arrived = {};                                          // what the scripts
 // Called by these scripts.
 function shipped(name, values) { arrived[name] = values; }
 
-function element(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children);
-  return node;
-}
-
 // A token in quotes; where it stands more than once, its position.
 function quoted(tokens, i) {
   const place = tokens.indexOf(tokens[i]) === tokens.lastIndexOf(tokens[i]) ? "" : ` (${i})`;

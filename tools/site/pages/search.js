@@ -39,21 +39,15 @@ function search(sections, query) {
     .filter(({ points }) => points).sort((a, b) => b.points - a.points);
 }
 
-function newNode(tag, className, ...inside) {
-  const made = Object.assign(document.createElement(tag), { className });
-  made.append(...inside);
-  return made;
-}
-
 // A text in which the words of the query are marked.
-const marked = (text, each) => text.split(each).map((part, i) => (i % 2 ? newNode("mark", "", part) : part));
+const marked = (text, each) => text.split(each).map((part, i) => (i % 2 ? element("mark", {}, part) : part));
 
 function optionOf({ page, title, anchor, heading, text, place, each }, i) {
   const start = place < 60 ? 0 : text.indexOf(" ", place - 50) + 1;
   const end = start + 190 < text.length ? text.lastIndexOf(" ", start + 190) : text.length;
   const snippet = [start ? "… " : "", ...marked(text.slice(start, end), each), end < text.length ? " …" : ""];
-  const option = newNode("a", "", newNode("b", "", ...marked(heading, each)),
-    newNode("span", "where", heading === title ? "" : title), newNode("span", "snippet", ...snippet));
+  const option = element("a", {}, element("b", {}, ...marked(heading, each)),
+    element("span", { class: "where" }, heading === title ? "" : title), element("span", { class: "snippet" }, ...snippet));
   return Object.assign(option, { href: `${page}.html#${anchor}`, id: `found-${i}`, tabIndex: -1, role: "option", ariaSelected: "false" });
 }
 

@@ -1,4 +1,13 @@
+/* exported element */
 // What is around the text of every page: the theme, the contents that follow, copy buttons, and the meanings of words.
+
+// An element of the page; every script of the site makes its elements with it.
+function element(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
 
 // The button shows and changes the theme; without a choice, the system's holds. Storage may be forbidden to a page from the disk.
 function themeButton(button) {
