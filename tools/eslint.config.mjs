@@ -9,6 +9,7 @@ const rules = {
   "prefer-const": "error",
 };
 const browser = ["Blob", "DecompressionStream", "Event", "Image", "ImageData", "ResizeObserver", "Response", "TextDecoder", "URL", "URLSearchParams", "atob", "document", "queueMicrotask", "window"];
+const computing = ["DIGITS", "PLACES", "add", "colourScale", "element", "floatsOf", "mapIn", "panel", "panelRow", "pathOf", "svg", "trainReader"];
 const globals = Object.fromEntries(browser.map((name) => [name, "readonly"]));
 
 export default [
@@ -18,6 +19,9 @@ export default [
   // Every page has both of these scripts.
   { files: ["**/site/pages/shell.js"], languageOptions: { globals: { loadIndex: "readonly" } } },
   // Scripts that lie beside a page; from the disk it could load no module.
-  { files: ["**/site/pages/{model,reading,live,labs,shell}.js"], languageOptions: { sourceType: "script" } },
-  { files: ["**/site/pages/{live,labs,search}.js"], languageOptions: { globals: { element: "readonly" } } },
+  { files: ["**/site/pages/{model,reading,live,labs,shell,drawing,computed/*}.js"], languageOptions: { sourceType: "script" } },
+  { files: ["**/site/pages/{live,labs,search,drawing}.js"], languageOptions: { globals: { element: "readonly" } } },
+  // The scripts of the labs that a page computes are one file.
+  { files: ["**/site/pages/{labs,computed/*}.js"], languageOptions: { globals: { computedLabs: "readonly" } } },
+  { files: ["**/site/pages/computed/*.js"], languageOptions: { globals: Object.fromEntries(computing.map((name) => [name, "readonly"])) } },
 ];

@@ -14,7 +14,7 @@ SECONDS = [1.2, 1.2, 3, 1.2, 1.2, 3]                         # of each frame
 
 
 def frames(explorer):
-    """Cut the weight on `v` in head 2, where it decides the month, and in head 1, where it decides nothing."""
+    """Cut the weight on `v` in head 2, where that changes the month, and in head 1, where it changes nothing."""
     def shown():
         explorer.page.wait_for_timeout(600)
         return Image.open(io.BytesIO(explorer.screenshot())).convert("RGB")
@@ -34,7 +34,7 @@ def frames(explorer):
 def main():
     from tests.browser.labdriver import chromium, lab_server, open_notebook  # here: Playwright is installed for developers only
     lesson = read(PATHS[0])
-    touch = next(i for i, cell in enumerate(lesson.cells) if "reading(sunday), query" in cell.source)
+    touch = next(i for i, cell in enumerate(lesson.cells) if "**reading(sunday)" in cell.source)
     lesson.cells = [cell for cell in lesson.cells[:touch + 1] if cell.cell_type == "code"]
     with tempfile.TemporaryDirectory() as folder, lab_server(folder) as server, chromium() as browser:
         nbformat.write(lesson, pathlib.Path(folder) / "lesson.ipynb")

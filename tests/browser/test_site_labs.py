@@ -1,4 +1,5 @@
 """Recorded labs on a page opened from the disk, without a network: they show what the kernel drew."""
+import random
 import shutil
 
 import numpy as np
@@ -135,16 +136,64 @@ def test_a_recorded_lab_is_moved_by_mouse(page, lab):
     assert slider.input_value() == "10"
 
 
-def test_where_nothing_was_recorded_the_nearest_picture_shows_and_says_so(page, lab):
-    size, note = page.get_by_role("slider", name="size"), page.locator(NOTE)
-    size.press("End")
-    wait_until(lambda: is_at(page, lab, size=60.0), 10, note.inner_text)
-    size.press("ArrowLeft")
-    said = "Not recorded: size 59.5. The nearest recorded picture is shown: size 60.0."
-    wait_until(lambda: note.inner_text() == said, 10, note.inner_text)
-    assert is_at(page, lab, size=60.0) and page.locator(".recorded output").nth(1).inner_text() == "59.5"
-    page.get_by_role("combobox", name="colour").select_option("red")    # another colour is farther away than another size
-    wait_until(lambda: is_at(page, lab, size=60.0, colour="red"), 10, note.inner_text)
+# Where the controls and the picture are, and which controls were carried along.
+STATE = """() => {
+  const nodes = [...document.querySelectorAll('.recorded .controls > div')], found = (node, name) => node.querySelector(name);
+  const value = (node) => found(node, 'output')?.textContent ?? found(node, 'select')?.value ?? found(node, 'input').checked;
+  return { at: nodes.map(value), carried: nodes.flatMap((node, i) => (node.classList.contains('carried') ? [i] : [])),
+    shown: document.querySelector('.recorded canvas').getAttribute('aria-label') };
+}"""
+
+
+def test_the_picture_is_that_of_the_controls_and_other_controls_stay(page):
+    rng, note, kinds = random.Random(0), page.locator(NOTE), set()
+    page.get_by_role("slider", name="x").press("Home")
+    page.locator(".recorded canvas").wait_for()
+    before = page.evaluate(STATE)
+    for _ in range(80):
+        i = rng.randrange(4)
+        if i < 2:
+            page.get_by_role("slider").nth(i).press(rng.choice(["ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Home", "End"]))
+        elif i == 2:
+            page.get_by_role("combobox", name="colour").select_option(rng.choice(["black", "red", "blue"]))
+        else:
+            page.get_by_role("checkbox").click()
+
+        def is_so():
+            now = page.evaluate(STATE)
+            return now["shown"] == "A {2} dot of size {1} at {0}.".format(*now["at"]) and now
+        now = wait_until(is_so, 5, lambda: str(page.evaluate(STATE)))
+        others = [j for j in range(4) if j != i and now["at"][j] != before["at"][j]]
+        if now["at"] == before["at"]:                                   # at the end of a slider nothing is asked for
+            continue
+        assert now["carried"] == others
+        assert not others or "The controls now stand at" in note.inner_text()
+        if others and True not in kinds:
+            assert not findings(page, ".recorded")
+        kinds.add(bool(others))
+        before = now
+    assert kinds == {False, True}
+    page.get_by_role("button", name="reset").click()
+    wait_until(lambda: page.evaluate(STATE)["at"] == ["0", "20.0", "black", False] and not note.inner_text(), 5, note.inner_text)
+
+
+@pytest.mark.parametrize(("at", "want", "moved", "dragged", "goes_to"), [
+    ([0, 0, 0], [1, 0, 0], [0], False, [4, 0, 0]),                      # by a key: to the next that was recorded
+    ([4, 0, 0], [3, 0, 0], [0], False, [0, 0, 0]),
+    ([0, 0, 0], [1, 0, 0], [0], True, [0, 0, 0]),                       # dragged: to the nearest
+    ([0, 0, 0], [3, 0, 0], [0], True, [4, 0, 0]),
+    ([8, 0, 0], [9, 0, 0], [0], False, [8, 0, 0]),                      # nothing is farther that way
+    ([4, 0, 0], [4, 0, 1], [2], False, [4, 0, 1]),                      # the slider stays
+    ([4, 0, 1], [5, 0, 1], [0], False, [8, 0, 1]),
+    ([8, 0, 0], [8, 2, 0], [1], False, [0, 2, 0]),                      # nothing was recorded so: the slider follows
+    ([8, 0, 1], [8, 2, 1], [1], False, [0, 2, 0]),
+    ([8, 0, 1], [0, 0, 0], [0, 1, 2], False, [0, 0, 0]),                # reset
+    ([8, 0, 1], [8, 0, 1], [], False, [8, 0, 1]),
+])
+def test_a_move_leaves_the_other_controls_if_it_can(page, at, want, moved, dragged, goes_to):
+    controls = [{"kind": kind, "values": [*map(str, range(size))]} for kind, size in (("slider", 10), ("menu", 3), ("switch", 2))]
+    stops = [[0, 0, 0], [4, 0, 0], [8, 0, 0], [4, 0, 1], [8, 0, 1], [0, 1, 0], [0, 2, 0]]
+    assert page.evaluate("(given) => settle(...given)", [controls, stops, at, want, moved, dragged]) == goes_to
 
 
 def test_a_recording_that_is_not_there_is_named(browser, folder, tmp_path):
@@ -155,6 +204,7 @@ def test_a_recording_that_is_not_there_is_named(browser, folder, tmp_path):
     page.get_by_role("slider", name="x").press("End")
     note = page.locator(NOTE)
     wait_until(lambda: f"the file {NAMES[0]}.labs/0.js belongs beside this page" in note.inner_text(), 10, note.inner_text)
+    assert page.get_by_role("slider", name="x").input_value() == "0"    # as its picture
     page.close()
 
 

@@ -186,14 +186,37 @@ def test_a_cut_shows_the_answer_and_the_effect(page, dates, model):
         assert dates.locator("ins").all_inner_texts() == [new for new, old in zip(answer, "1997-11-30") if new != old]
         before, after = (f"{100 * log.exp().item():.1f} %" for log in (logs, logs + changes[head]))
         effect = f"{changes[head]:+.2f}".replace("-", "−")
-        assert dates.locator(".said").inner_text() == (f"head {head}, query “1” (6) → key “v” cut: the probability of “1” goes "
-                                                       f"from {before} to {after} (effect {effect}).")
+        assert dates.locator(".said").inner_text() == (
+            f"In head {head}, “1”, the 7th character written, no longer looks at “v”, the 10th character typed. The probability of "
+            f"this “1” goes from {before} to {after} (effect {effect}). put it back")
         assert cell(dates, 6, 9).inner_text() == "×" and "0.00, cut" in cell(dates, 6, 9).get_attribute("aria-label")
         if head % 2:
             cell(dates, 6, 9).click()                                                          # puts it back
         else:
             dates.get_by_role("button", name="take back the cuts").click()
         assert dates.locator(".after").inner_text() == "–" and not dates.locator(".said").inner_text()
+
+
+def test_each_cut_is_put_back_alone(page, dates):
+    for head, query, key in ((2, 6, 9), (1, 0, 0)):
+        dates.get_by_role("radio", name=str(head)).check()
+        cell(dates, query, key).click()
+    told = dates.locator(".said li")
+    assert told.count() == 2
+    assert told.nth(1).inner_text().startswith("In head 1, “1”, the 1st character written, no longer looks at “s”, the 1st ")
+    assert dates.locator(".after").inner_text() == "1997-12-30"
+    told.nth(0).get_by_role("button", name="put it back").press("Enter")                      # of a head that is not shown
+    assert told.count() == 1 and dates.locator(".after").inner_text() == "1997-11-30"
+    assert page.evaluate("() => document.activeElement.matches('tbody td[tabindex=\"0\"]')")
+    told.get_by_role("button").click()
+    assert not told.count() and dates.locator(".after").inner_text() == "–"
+    below = dates.locator(".said").bounding_box()["y"] - dates.locator(".foot").bounding_box()["y"]
+    assert 0 < below < 150                                                                     # beside the map
+
+
+def test_places_are_counted_in_words(page):
+    assert page.evaluate("() => [0, 1, 2, 3, 10, 11, 12, 20, 21, 22, 23, 59].map(ordinal)") == [
+        "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "23rd", "24th", "60th"]
 
 
 def test_by_keyboard_alone(page, dates):
@@ -325,7 +348,8 @@ def test_the_translator_is_opened_asked_and_cut(translating, translator):
     wait_until(lambda: section.locator(".before").inner_text() == french, 10, section.inner_text)
     section.get_by_role("group", name="layer").get_by_role("radio", name="0").check()
     cell(section, 0, 0).click()
-    assert section.locator(".said").inner_text().startswith("layer 0, head 3, query “▁Je” → key “▁i” cut: the probability of “▁Je”")
+    assert section.locator(".said").inner_text().startswith(
+        "In head 3 of layer 0, “▁Je”, the 1st subword written, no longer looks at “▁i”, the 1st subword typed. The probability")
     assert " " in section.locator(".after").inner_text() and not findings(translating)
     translating.set_viewport_size(PHONE)
     assert translating.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]

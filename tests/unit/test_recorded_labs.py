@@ -34,11 +34,11 @@ def restored(made, stop):
     def unpacked(text):
         return np.asarray(Image.open(io.BytesIO(base64.b64decode(text))))
     picture = unpacked(made["page"]["picture"]).copy()
-    alt, (width, height), parts = made["frames"]["frames"][stop[-1]]
+    alt, (width, height), parts = made["data"]["frames"][stop[-1]]
     first, picture = picture[:height, :width], np.full((height, width, 3), 255, np.uint8)
     picture[:first.shape[0], :first.shape[1]] = first
     for patch, x, y in parts:
-        part = unpacked(made["frames"]["patches"][patch - 1])
+        part = unpacked(made["data"]["patches"][patch - 1])
         picture[y:y + part.shape[0], x:x + part.shape[1]] = part
     return picture, alt
 
@@ -46,9 +46,9 @@ def restored(made, stop):
 def test_every_position_is_restored_to_the_pixel(lab):
     made = record(lab)
     values = [control["values"] for control in made["page"]["controls"]]
-    assert values == [[*map(str, range(10))], ["one", "two"], ["False", "True"]] and len(made["frames"]["stops"]) == 40
+    assert values == [[*map(str, range(10))], ["one", "two"], ["False", "True"]] and len(made["data"]["stops"]) == 40
     assert lab.values == {"height": 3, "name": "one", "shown": False} == lab.start
-    for stop in made["frames"]["stops"]:
+    for stop in made["data"]["stops"]:
         assert place(lab, {name: lab.ranges[name][i] for name, i in zip(lab.ranges, stop)})
         picture, alt = restored(made, stop)
         assert np.array_equal(picture, pixels(lab)) and alt == lab.image.alt
@@ -65,7 +65,7 @@ def test_a_picture_may_have_another_size():
         return picture
     lab = explore(draw_size, size=list(sizes))
     made = record(lab)
-    for (size, _), stop in zip(sizes.items(), sorted(made["frames"]["stops"])):
+    for (size, _), stop in zip(sizes.items(), sorted(made["data"]["stops"])):
         lab.move(size=size)
         assert np.array_equal(restored(made, stop)[0], pixels(lab)), size
 
@@ -77,7 +77,7 @@ def test_what_looks_the_same_is_kept_once(lab):
     frames = (blank, "a"), (dotted, "b"), (dotted, "b"), (blank, "a"), (dotted, "c")
     assert [recorder.add(*frame) for frame in frames] == [0, 1, 1, 0, 2]
     assert recorder.frames[1] == ["b", [90, 90], [[1, 5, 5], [1, 5, 80], [1, 80, 80]]] and len(recorder.patches) == 2
-    frames = record(lab)["frames"]["frames"]
+    frames = record(lab)["data"]["frames"]
     assert len(frames) == 40 and len({str(parts) for alt, size, parts in frames}) == 10 * 3     # heights, no name or one of two
 
 
@@ -99,7 +99,7 @@ def test_a_range_that_follows_is_recorded_as_far_as_it_goes():
     lab = explore(lambda heads, off: draw(off, str(heads), True), heads=[1, 3], off=lambda heads: (0, heads - 1))
     made = record(lab)
     assert made["page"]["controls"][1]["values"] == ["0", "1", "2"]
-    assert sorted(stop[:-1] for stop in made["frames"]["stops"]) == [[0, 0], [1, 0], [1, 1], [1, 2]]
+    assert sorted(stop[:-1] for stop in made["data"]["stops"]) == [[0, 0], [1, 0], [1, 1], [1, 2]]
 
 
 def test_no_position_depends_on_another_one():
@@ -111,12 +111,23 @@ def test_no_position_depends_on_another_one():
     lab = explore(remember, x=(1, 4))
     lab.reset.on_click(lambda button: seen.clear())
     made = record(lab)
-    assert [made["frames"]["frames"][frame][0] for _, frame in made["frames"]["stops"]] == [f"height {x}, " for x in (1, 4, 2, 3)]
+    assert [made["data"]["frames"][frame][0] for _, frame in made["data"]["stops"]] == [f"height {x}, " for x in (1, 4, 2, 3)]
 
 
 def test_a_position_whose_picture_fails_is_left_out():
     made = record(explore(lambda x: draw(1 // (2 - x), "", False), x=(0, 4)))
-    assert [stop[0] for stop in made["frames"]["stops"]] == [0, 4, 1, 3]
+    values = made["page"]["controls"][0]["values"]
+    assert [values[stop[0]] for stop in made["data"]["stops"]] == ["0", "4", "1", "3"]
+
+
+def test_a_slider_offers_only_what_was_recorded(monkeypatch):
+    monkeypatch.setattr("tools.site.labs.MOST", 4)
+    made = record(explore(lambda x, name: draw(x, name, True), x=(0, 99, 1, 7), name=["one", "two", "three"]))
+    x, name = made["page"]["controls"]
+    assert {stop[0] for stop in made["data"]["stops"]} == set(range(len(x["values"]))) and 3 <= len(x["values"]) <= 6
+    assert x["values"][x["start"]] == "7" and {"0", "99"} < {*x["values"]} and name["values"] == ["one", "two", "three"]
+    first = made["data"]["stops"][0]
+    assert first[:2] == [x["start"], name["start"]] and made["data"]["frames"][first[-1]][0] == "height 7, one"
 
 
 def test_a_picture_is_dragged_in_the_units_of_its_axes():
@@ -159,7 +170,7 @@ explore(draw, moving=[text], x=(1, 9))"""
 def test_the_recording_lies_beside_the_page(build, capfd):
     site = build("1 + 1", LAB)
     page, file = (site / f"{NAMES[0]}.html").read_text(encoding="utf-8"), f"{NAMES[0]}.labs/1.js"
-    name, frames = json.loads((site / file).read_text(encoding="utf-8").replace("recorded(", "[").replace(");", "]"))
+    name, frames = json.loads((site / file).read_text(encoding="utf-8").replace("loaded(", "[").replace(");", "]"))
     assert name == file and len(frames["stops"]) == 9 and f'"file": "{file}"' in page
     assert 'alt="x is 1"' in page and "The saved picture." not in page and "A recording of 9 positions." in page
     assert "a lab at 9 positions" in capfd.readouterr().out

@@ -11,8 +11,10 @@ from pygments.lexers import PythonLexer
 from helpers.exercises import EXERCISES
 from tests.notebooks import NAMES, PATHS, ROOT, code_cells, has_tag, is_solution, read, text_cells
 from tools.site import search, teaching
-from tools.site.__main__ import PAGES, build, lessons
+from tools.site.__main__ import PAGES, apart, build, draw_functions, lessons
 from tools.site.prose import Prose, mathml
+
+COMPUTING = [f"computed/{path.stem}" for path in (PAGES / "computed").glob("*.js")]
 
 
 def test_the_readme_names_every_lesson_with_its_minutes():
@@ -28,6 +30,8 @@ def test_formulas_keep_their_parts():
     assert re.sub(r"<.*?>", " ", mathml(r"\sum_i w_i \log w_i")).split() == ["&#x02211;", "i", "w", "i", "log", "w", "i"]
     assert 'display="block"' in mathml("x", display="block")
     assert "mspace" in mathml(r"\log w") and "mspace" not in mathml("x w")
+    for norm in (r"\lVert q\rVert^2", r"\lvert m - n\rvert^2"):           # as tall as each other: one has an exponent
+        assert mathml(norm).count('<mo stretchy="false">') == 2
 
 
 def test_a_drawing_stands_in_the_page_with_its_words():
@@ -39,15 +43,19 @@ def test_pages_show_what_is_committed(tmp_path):
     build(tmp_path, live=[])
     pages = {f"{name}.html" for name in ["index", "glossary", "teach", "answers", *NAMES]}
     models = {"model.js", "reading.js", "live.js", "dates.weights.js", "translator.weights.js"}
-    shared = {"style.css", "shell.js", "search.js", "search_index.js", "explorers.js", "labs.js"}
+    shared = {"style.css", "shell.js", "search.js", "search_index.js", "explorers.js", "labs.js", "computed.js"}
     assert {path.name for path in tmp_path.iterdir()} == shared | models | pages
     by_name = {path.stem: path.read_text(encoding="utf-8") for path in tmp_path.glob("*.html")}
     assert [name for name, page in by_name.items() if "answers.html" in page] == ["teach"]
     assert 'href="teach.html"' in by_name["index"]
+    assert "the git repository from which these pages were made" in by_name["index"]
+    assert not [name for name, page in by_name.items() if re.search("this (repository|clone)", page)]
     assert "image/gif" not in by_name["index"] and "<h1" in by_name["index"].partition('<section class="live"')[0]
     for path in PATHS:
         page, notebook = by_name[path.stem], read(path)
-        assert page.count('<pre class="code">') == sum(not has_tag(cell, "install") for cell in code_cells(notebook))
+        listings = [unescape(re.sub(r"<.*?>", "", code)) for code in re.findall(r'<pre class="code">(.*?)</pre>', page, flags=re.S)]
+        sources = [cell.source for cell in code_cells(notebook) if not has_tag(cell, "install")]
+        assert "".join("".join(listings).split()) == "".join("".join(sources).split()), path.stem
         assert page.count('<details class="solution">') == sum(map(is_solution, notebook.cells))
         for tag in ("claims", "predict"):
             assert page.count(f'<details class="{tag}">') == sum(has_tag(cell, tag) for cell in notebook.cells)
@@ -57,6 +65,29 @@ def test_pages_show_what_is_committed(tmp_path):
         assert all(data["text/html"] in page for data in shown if "text/html" in data)
         assert f'href="{path.stem}.html"' in by_name["index"]
         assert all(code_of(cell) in by_name["answers"] for cell in notebook.cells if is_solution(cell))
+
+
+def test_long_code_that_draws_a_lab_is_folded_and_what_it_draws_is_not():
+    folded, left = {}, set()
+    for path in PATHS:
+        cells = code_cells(read(path))
+        for cell in cells:
+            shown, drawing = apart(cell.source, draw_functions(cells))
+            assert f"{shown}\n{drawing}".split() == cell.source.split()
+            folded.setdefault(path.stem[:2], []).extend(defined(drawing))
+            left |= set(defined(shown)) if drawing else set()
+    assert {number: names for number, names in folded.items() if names} == {
+        "01": ["draw"], "02": ["draw_query", "draw_training"], "03": ["draw"], "05": ["draw_heads"], "06": ["draw_clocks"],
+        "07": ["draw_runs"], "08": ["show_error"], "09": ["draw_search", "last_step"], "10": ["take_away", "draw_falls"],
+        "11": ["draw_writing"], "12": ["draw_writing"], "13": ["draw_reading", "draw_gap"], "14": ["compare", "judge"],
+        "15": ["follows", "spans"], "16": ["switch", "teach"], "17": ["draw_cost"]}
+    assert left == {"trained", "written_after", "with_gap", "ids_of", "fill_each", "short"}
+    short = "def draw():\n    return 1\nexplore(draw)"
+    assert apart(short, {"draw"}) == (short, "")
+
+
+def defined(source):
+    return re.findall(r"^def (\w+)", source, flags=re.M)
 
 
 def code_of(cell):
@@ -85,9 +116,22 @@ def test_a_plan_has_its_lessons_after_what_they_need_in_sessions_that_fit():
         for n in chosen:
             assert all(needed in chosen and needed < n for needed in known[n].needs)
             assert f"({known[n].name}.ipynb)" in teaching.plan(number)
+        for session in planned[1:]:                                     # where it begins, and a link that leads there
+            part = session[0]
+            begins = part != teaching.parts(PATHS[part.lesson.number])[0]
+            assert (f"from [*{part.heading}*]({part.lesson.name}.ipynb#{part.place})" in teaching.described(session)) == begins
     assert known[16].needs == {8, 13} and known[16].helps == {10, 14} and known[13].runs == "about a minute"
     with pytest.raises(ValueError, match="do not fit into 2 sessions of 90"):
         teaching.sessions(teaching.parts(PATHS[0]) + teaching.parts(PATHS[5]) + teaching.parts(PATHS[6]), 2)
+
+
+def test_every_part_of_a_plan_has_its_place_on_the_page():
+    for path in PATHS:
+        prose, cells = Prose(path.parent), {cell.id for cell in read(path).cells}
+        for cell in text_cells(read(path)):
+            prose.render(cell.source)
+        places = {name for _, name, _ in prose.headings} | cells
+        assert not [part for part in teaching.parts(path) if part.place not in places], path.stem
 
 
 def test_the_mistakes_of_every_exercise_are_listed():
@@ -96,7 +140,7 @@ def test_the_mistakes_of_every_exercise_are_listed():
         assert f"(`{name}`)" in listed and all(f"<li>{mistake}</li>" in listed for mistake in exercise.mistakes), name
 
 
-@pytest.mark.parametrize("own", [["model", "reading", "live"], ["labs"]], ids=["first page", "lesson"])
+@pytest.mark.parametrize("own", [["model", "reading", "live"], ["labs", "drawing", *COMPUTING]], ids=["first page", "lesson"])
 def test_no_script_of_a_page_takes_a_name_of_another(own):
     """Scripts that are no modules share one scope, and a later function would stand for an earlier one without a word."""
     scripts = [(PAGES / f"{name}.js").read_text(encoding="utf-8") for name in (*own, "search", "shell")]

@@ -22,6 +22,7 @@ from tools.site.prose import Prose
 from tools.site.running import EXPLORERS, VIEW, run
 
 PAGES = pathlib.Path(__file__).parent / "pages"
+SHORT = 9                                                              # lines of code that are never folded
 FILES = dict(zip(EXPLORERS, ("attention_explorer", "model_explorer")))
 TEMPLATES = jinja2.Environment(loader=jinja2.FileSystemLoader(PAGES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
                                undefined=jinja2.StrictUndefined)
@@ -52,36 +53,43 @@ def build(folder, live=NAMES):
         began = time.monotonic()
         if path.stem in live:
             print("running", path.stem, end=" ... ", flush=True)
-        states, recordings = run(path) if path.stem in live else ({}, {})
-        files = {i: write_frames(folder, f"{path.stem}.labs/{i}.js", made["frames"]) for i, made in recordings.items()}
-        states |= {i: made["page"] | files[i] for i, made in recordings.items()}
+        states, made = run(path) if path.stem in live else ({}, {})
+        labs = {i: lab["page"] | write_data(folder, f"{path.stem}.labs/{i}.js", lab["data"]) for i, lab in made.items()}
+        states |= labs
         prose = Prose(path.parent)
+        cells = read(path).cells
+        drawn = draw_functions(cells)
         write(folder / f"{path.stem}.html", "lesson.html", **shared, number=number, headings=prose.headings,
-              cells=[shown(cell, prose, states.get(i)) for i, cell in enumerate(read(path).cells) if not has_tag(cell, "install")],
-              explorers=len(states) > len(files), labs=bool(files))
-        print("wrote", path.stem + told(states, files, time.monotonic() - began), flush=True)
+              cells=[shown(cell, prose, states.get(i), drawn) for i, cell in enumerate(cells) if not has_tag(cell, "install")],
+              explorers=len(states) > len(labs), labs=bool(labs), computed=any("lab" in lab for lab in labs.values()))
+        print("wrote", path.stem + told(states, labs, time.monotonic() - began), flush=True)
     for_teachers(folder, shared)
     index = search.script([folder / f"{name}.html" for name in (*(path.stem for path in PATHS), "glossary")])
     (folder / "search_index.js").write_text(index, encoding="utf-8")
     for name in ("search.js", "shell.js", "labs.js"):
         shutil.copy(PAGES / name, folder)
     (folder / "explorers.js").write_text(scripts(), encoding="utf-8")
+    (folder / "computed.js").write_text("".join(map(text_of, (PAGES / "drawing.js", *sorted((PAGES / "computed").glob("*.js"))))),
+                                        encoding="utf-8")
 
 
-def write_frames(folder, file, frames):
+def write_data(folder, file, data):
     """Write what a lab's page loads at the first touch; returns what the page must know of it."""
-    text = f"recorded({json.dumps(file)}, {json.dumps(frames, separators=(',', ':'))});\n"
+    text = f"loaded({json.dumps(file)}, {json.dumps(data, separators=(',', ':'))});\n"
     (folder / file).parent.mkdir(exist_ok=True)
     (folder / file).write_text(text, encoding="utf-8")
-    return {"file": file, "positions": len(frames["stops"]), "bytes": len(text)}
+    return {"file": file, "positions": len(data.get("stops", [])), "bytes": len(text)}
 
 
-def told(states, files, seconds):
+def told(states, labs, seconds):
     """What was made of a lesson that was run."""
     if not states:
         return ""
-    labs = "".join(f"; a lab at {made['positions']} positions, {made['bytes'] / 1e6:.2f} MB" for made in files.values())
-    return f" in {seconds:.0f} s, explorers that answer: {len(states) - len(files)}{labs}"
+    parts = [f" in {seconds:.0f} s, explorers that answer: {len(states) - len(labs)}"]
+    for lab in labs.values():
+        kind = f"at {lab['positions']} positions" if lab["positions"] else "that is computed"
+        parts.append(f"a lab {kind}, {lab['bytes'] / 1e6:.2f} MB")
+    return "; ".join(parts)
 
 
 def for_teachers(folder, shared):
@@ -118,13 +126,34 @@ def lessons(readme):
     return [dict(zip(("title", "name", "minutes", "ability"), row)) for row in rows]
 
 
-def shown(cell, prose, state):
-    """What a template needs of a cell; state: of its explorer, if that is to answer."""
+def draw_functions(cells):
+    """The names of the functions that the labs of these cells call."""
+    sources = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    return set(re.findall(r"^(?:\w+ = )?explore\((\w+)", sources, flags=re.M))
+
+
+def shown(cell, prose, state, drawn=()):
+    """What a template needs of a cell; state: of its explorer, if that is to answer; drawn: the functions that labs call."""
     if cell.cell_type == "markdown":
         return {"prose": prose.render(cell.source), "id": cell.id}
-    code = highlight(cell.source, PythonLexer(), HtmlFormatter(nowrap=True))
     folded = next((tag for tag in ("solution", "claims", "predict") if has_tag(cell, tag)), None)
-    return {"code": code, "folded": folded, "outputs": [output_of(output, state) for output in cell.outputs]}
+    code, drawing = (cell.source, "") if folded else apart(cell.source, drawn)
+    return {"code": coloured(code), "drawing": coloured(drawing), "folded": folded,
+            "outputs": [output_of(output, state) for output in cell.outputs]}
+
+
+def apart(source, drawn):
+    """The code that a page shows, and the long code that draws a lab: what follows the last function before one of `drawn`."""
+    draws = drawn and re.search(rf"^def (?:{'|'.join(drawn)})\(", source, flags=re.M)
+    if not draws or len(source.splitlines()) <= SHORT:
+        return source, ""
+    others = [*re.finditer(r"^def .*\n(?:(?:[ )].*)?\n)*", source[:draws.start()], flags=re.M)]
+    start = others[-1].end() if others else 0
+    return source[:start].rstrip(), source[start:]
+
+
+def coloured(code):
+    return code and highlight(code, PythonLexer(), HtmlFormatter(nowrap=True))
 
 
 def output_of(output, state):

@@ -24,7 +24,7 @@ APART = 12                  # pixels without a change between two rectangles
 
 
 def record(lab: Lab) -> dict:
-    """What a page needs of a lab: {"page": its controls and first picture, "frames": the pictures at other positions}.
+    """What a page needs of a lab: {"page": its controls and first picture, "data": the pictures at other positions}.
 
     Each position is reached from the start by way of reset: what a lab keeps of earlier moves, such as a mask drawn by hand, plays
     no part. The random numbers of the cells below are those of a lesson without this.
@@ -44,11 +44,15 @@ def record(lab: Lab) -> dict:
         visit(positions(ranges, lab.start, {name for name in ranges if is_slider(lab.controls[name])},
                         min(MOST, BYTES * len(stops) // recorder.size)))
         place(lab, lab.start)
-    page = {"controls": [described(lab.controls[name], ranges[name], lab.start[name]) for name in ranges], "drag": drag_of(lab),
+    kept = [sorted({at[i] for at in stops}) if is_slider(lab.controls[name]) else [*range(len(ranges[name]))]
+            for i, name in enumerate(ranges)]                           # a slider goes where something was recorded
+    controls = [described(lab.controls[name], [ranges[name][i] for i in numbers], lab.start[name])
+                for name, numbers in zip(ranges, kept)]
+    page = {"controls": controls, "drag": drag_of(lab),
             "picture": recorder.patches[0], "alt": recorder.frames[0][0], "width": lab.image.width,
             "height": round(lab.image.size[1] / lab.image.size[0] * lab.image.width)}
-    return {"page": page, "frames": {"patches": recorder.patches[1:], "frames": recorder.frames,
-                                     "stops": [[*at, frame] for at, frame in stops.items()]}}
+    return {"page": page, "data": {"patches": recorder.patches[1:], "frames": recorder.frames,
+                                   "stops": [[*map(list.index, kept, at), frame] for at, frame in stops.items()]}}
 
 
 def reach(lab: Lab) -> dict[str, list]:

@@ -15,7 +15,7 @@ from helpers.pretrained.weights import SHIPPED
 from helpers.text import BOS, pad
 
 PAGES = pathlib.Path(__file__).parent / "pages"
-TEXT, HEAD, QUERY, KEY = "sunday november 30 1997", 2, 6, 9             # of lesson 0: the v that decides the month
+TEXT, HEAD, QUERY, KEY = "sunday november 30 1997", 2, 6, 9             # of lesson 0: the v whose cut changes the month
 
 
 def write(folder):

@@ -32,7 +32,7 @@ class Prose(IPythonRenderer):
 
     def image(self, text, url, title=None):
         path, alt = self.folder / url, html.unescape(text)
-        return inline(path, alt) if path.suffix == ".svg" else image(path, alt)
+        return f'<span class="wide picture drawing">{inline(path, alt)}</span>' if path.suffix == ".svg" else image(path, alt)
 
     def inline_math(self, body):
         return mathml(body)
@@ -74,4 +74,5 @@ def mathml(formula, display="inline"):
     """A formula as MathML, with the spaces that TeX would leave."""
     markup = convert(formula, display=display)
     markup = re.sub(r"(<mi>[a-z]{2,}</mi>)(?=<m(?:i|sub)>)", r'\1<mspace width="0.17em" />', markup)       # log w
+    markup = re.sub(r"<mo>(&#x(?:0007C|02016);)</mo>", r'<mo stretchy="false">\1</mo>', markup)          # both bars of a norm alike
     return markup.replace("<mo>&#x0002F;</mo>", '<mo lspace="0" rspace="0">/</mo>')

@@ -1,4 +1,4 @@
-"""What of a lesson answers on its page: the explorers' states and the labs' recordings, from one run."""
+"""What of a lesson answers on its page: the explorers' states and what its labs need, from one run."""
 import functools
 import json
 import operator
@@ -8,19 +8,21 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
 from tests.notebooks import ROOT, printed, read
+from tools.site.computed import carry
+from tools.site.labs import record
 
 WIDGETS = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
 EXPLORERS = ("AttentionExplorer", "ModelExplorer")
-# Run below a cell that shows a lab; prints what `record` returns.
+# Run below a cell that shows a lab; prints what its page needs.
 RECORD = f"""import json as _json, sys as _sys
 _sys.path.append({str(ROOT)!r})
-from tools.site.labs import record as _record
-print(_json.dumps(_record(Out[max(Out)])))"""
+from tools.site.running import for_page as _for_page
+print(_json.dumps(_for_page({{!r}}, Out[max(Out)], globals())))"""
 
 
 def run(path):
-    """The states of a lesson's explorers and the recordings of its labs, each by the number of its cell.
+    """The states of a lesson's explorers and what the pages of its labs need, each by the number of its cell.
 
     The lesson is run up to the last of them. Raises RuntimeError with the lesson and the cell if that fails.
     """
@@ -28,9 +30,9 @@ def run(path):
     explorers, labs = numbers(notebook, EXPLORERS), numbers(notebook, ("Lab",))
     if not explorers and not labs:
         return {}, {}
-    run_cells, reached = [], []                                         # (number, cell), a recording below each lab
+    run_cells, reached, below = [], [], RECORD.format(path.stem)        # (number, cell), one more below each lab
     for number, cell in enumerate(notebook.cells[:max(explorers + labs) + 1]):
-        run_cells += [(number, cell), *[(number, nbformat.v4.new_code_cell(RECORD))] * (number in labs)]
+        run_cells += [(number, cell), *[(number, nbformat.v4.new_code_cell(below))] * (number in labs)]
     notebook.cells = [cell for _, cell in run_cells]
     client = NotebookClient(notebook, timeout=1800, store_widget_state=True, resources={"metadata": {"path": str(path.parent)}},
                             on_cell_start=lambda cell, cell_index: reached.append(run_cells[cell_index][0]))
@@ -41,7 +43,12 @@ def run(path):
     states = notebook.metadata.widgets[WIDGETS]["state"]
     return ({number: state_of(states[output.data[VIEW]["model_id"]]) for number, cell in run_cells if number in explorers
              for output in cell.outputs if VIEW in output.get("data", {})},
-            {number: json.loads(printed(cell).splitlines()[-1]) for number, cell in run_cells if cell.source == RECORD})
+            {number: json.loads(printed(cell).splitlines()[-1]) for number, cell in run_cells if cell.source == below})
+
+
+def for_page(lesson, lab, names):
+    """What the page of a lesson needs of a lab that is computed there, or recorded; names: what the lesson has defined."""
+    return carry(lesson, lab, names) or record(lab)
 
 
 def numbers(notebook, kinds):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from helpers.exercises import EXERCISES
 from tests.notebooks import PATHS, is_solution, read, text_cells
+from tools.site.prose import anchor
 
 SESSION = 90                                                 # minutes
 GOALS = {6: {0, 7}, 10: {0, 15}, 14: set(range(len(PATHS)))}     # sessions: the lessons that they lead to
@@ -32,7 +33,11 @@ class Part(NamedTuple):
 
     lesson: Lesson
     heading: str
+    place: str                                               # its anchor on the lesson's page
     minutes: float
+
+    def link(self):
+        return f"[*{self.heading}*]({self.lesson.name}.ipynb#{self.place})"
 
 
 @functools.cache
@@ -48,18 +53,19 @@ def lesson(path):
 @functools.cache
 def parts(path):
     """The sections of a lesson up to its recap, and each exercise; what stands before the first heading belongs to the first."""
-    words, heading = {}, ""
+    words, places, heading = {}, {}, ""
     for cell in read(path).cells:
         if cell.cell_type == "markdown" and (found := re.search(r"^##+ (?!Exercises)(.*)|^\*\*(\d)\. ", cell.source, flags=re.M)):
             if heading == "Recap":                           # what follows is an appendix
                 break
             heading = found[1] or f"exercise {found[2]}"
+            places[heading] = anchor(found[1]) if found[1] else cell.id
         factor = 0 if is_solution(cell) else WORK if heading.startswith("exercise ") else 1
         words[heading] = words.get(heading, 0) + factor * len(cell.source.split())
     opening = words.pop("")
     words[next(iter(words))] += opening
     about = lesson(path)
-    return [Part(about, heading, about.minutes * count / sum(words.values())) for heading, count in words.items()]
+    return [Part(about, heading, places[heading], about.minutes * count / sum(words.values())) for heading, count in words.items()]
 
 
 def with_needed(goals, lessons):
@@ -93,12 +99,12 @@ def sessions(sections, number):
 
 
 def described(session):
-    """Each lesson of a session, as a link, with the headings between which it is read if that is not all of it."""
+    """Each lesson of a session, as a link, with links to the headings between which it is read if that is not all of it."""
     texts = []
     for about in dict.fromkeys(part.lesson for part in session):
         whole, now = parts(PATHS[about.number]), [part for part in session if part.lesson is about]
-        bounds = [f"from *{now[0].heading}*" if now[0] != whole[0] else "",
-                  f"to the end of *{now[-1].heading}*" if now[-1] != whole[-1] else ""]
+        bounds = [f"from {now[0].link()}" if now[0] != whole[0] else "",
+                  f"to the end of {now[-1].link()}" if now[-1] != whole[-1] else ""]
         texts.append(" ".join([f"[{about.title}]({about.name}.ipynb)", *filter(None, bounds)]))
     return "; ".join(texts)
 

@@ -1,27 +1,39 @@
-// Labs that were recorded when the site was made. A page holds a lab's first picture and its controls; what differs at other positions
-// is in a file beside the page, a script because a page from the disk may read nothing else. It is loaded at the first touch.
+// Labs, recorded when the site was made or computed here. A page holds a lab's controls and what it needs for its first picture; what
+// it needs for others is in a file beside the page, a script because a page from the disk may read nothing else. It is loaded at the
+// first touch.
 const arrived = {};
-window.recorded = (file, frames) => arrived[file](frames);
+window.loaded = (file, data) => arrived[file](data);
 
 function load(file) {
   return new Promise((resolve, reject) => {
     arrived[file] = resolve;
     const script = document.createElement("script");
-    script.addEventListener("error", () => reject(new Error(`The recording could not be loaded: the file ${file} belongs beside this page.`)));
+    script.addEventListener("error", () => reject(new Error(`The lab could not be loaded: the file ${file} belongs beside this page.`)));
     script.src = file;
     document.head.append(script);
   });
 }
 
-// How far a stop is from where the controls stand. Names differ or not; sliders differ more or less; what was moved last counts double.
-function distance(controls, at, stop, last) {
-  const differ = ({ kind, values }, i) => (kind === "slider" ? Math.abs(at[i] - stop[i]) / (values.length - 1) : Number(at[i] !== stop[i]));
-  return controls.reduce((sum, control, i) => sum + differ(control, i) * (i === last ? 2 : 1), 0);
+// How far a stop is from where the reader put the controls `moved`; one more control that differs is farther than any way of these.
+function distance(controls, want, stop, moved) {
+  const way = ({ kind, values }, i) => (kind === "slider" ? Math.abs(want[i] - stop[i]) / values.length : 1);
+  return controls.reduce((sum, control, i) => sum
+    + (want[i] === stop[i] ? 0 : way(control, i) + (moved.includes(i) ? 0 : controls.length)), 0);
 }
 
-function nearest(controls, stops, at, last) {
-  const far = stops.map((stop) => distance(controls, at, stop, last));
+function nearest(controls, stops, want, moved) {
+  const far = stops.map((stop) => distance(controls, want, stop, moved));
   return stops[far.indexOf(Math.min(...far))];
+}
+
+// The stop to go to from the stop `at`, when the controls `moved` are put where `want` says. The others stay where they are if anything
+// that way was recorded so. A slider goes on to the next stop, so that no key is in vain; dragged, it goes to the nearest.
+function settle(controls, stops, at, want, moved, dragged) {
+  const towards = (stop) => moved.some((i) => (
+    controls[i].kind === "slider" ? (want[i] - at[i]) * (stop[i] - at[i]) > 0 : want[i] !== at[i] && want[i] === stop[i]));
+  const ahead = stops.filter(towards), beside = ahead.filter((stop) => controls.every((_, i) => moved.includes(i) || stop[i] === at[i]));
+  if (!beside.length) return nearest(controls, ahead, want, moved) ?? at;
+  return nearest(controls, dragged ? [at, ...beside] : beside, want, moved);
 }
 
 // Each kind of control: its elements, how to read the number of its value, and how to set it.
@@ -49,17 +61,21 @@ const KINDS = {
   },
 };
 
-function makeControls(controls, name, moved) {
+function makeControls(controls, name, move, onReset) {
   const form = element("div", { class: "controls", role: "group", "aria-label": "controls of the lab" });
   const made = controls.map((control, i) => {
     const id = `${name}-${i}`, one = KINDS[control.kind](control, id);
-    form.append(element("div", { class: control.kind }, element("label", { for: id }, control.label), ...one.nodes));
-    one.nodes[0].addEventListener("input", () => { one.set(one.read()); moved(i); });
+    const box = element("div", { class: control.kind }, element("label", { for: id }, control.label), ...one.nodes);
+    form.append(box);
+    one.nodes[0].addEventListener("input", ({ target }) => move([[i, one.read()]], target.matches(":active")));
     one.set(control.start);
-    return one;
+    return { ...one, box };
   });
   const reset = element("button", { type: "button" }, "reset");
-  reset.addEventListener("click", () => { controls.forEach(({ start }, i) => made[i].set(start)); moved(-1); });
+  reset.addEventListener("click", () => {
+    onReset?.();
+    move(controls.map(({ start }, i) => [i, start]));
+  });
   form.append(reset);
   return { form, made };
 }
@@ -102,27 +118,28 @@ function toCanvas(image) {
   return canvas;
 }
 
-// What is shown where the controls stand at a place that was not recorded.
-function remark(controls, at, stop) {
-  const differ = [...controls.keys()].filter((i) => at[i] !== stop[i]);
-  const places = (here) => differ.map((i) => `${controls[i].label} ${controls[i].values[here[i]]}`).join(", ");
-  return differ.length ? `Not recorded: ${places(at)}. The nearest recorded picture is shown: ${places(stop)}.` : "";
+// What is said when the controls could not go where the reader put them.
+function remark(controls, want, stop, moved) {
+  const differ = [...controls.keys()].filter((i) => want[i] !== stop[i]);
+  const told = [...controls.keys()].filter((i) => differ.includes(i) || moved.includes(i));
+  const places = (here) => told.map((i) => `${controls[i].label} ${controls[i].values[here[i]]}`).join(", ");
+  return differ.length ? `Not recorded: ${places(want)}. The controls now stand at ${places(stop)}.` : "";
 }
 
-// Dragging in the picture sets controls; a finger scrolls.
+// Dragging in the picture sets controls; a finger scrolls, and sets them by a tap.
 function makeDraggable(box, { area: [left, top, right, bottom], axes }, controls, move) {
   let dragging = false;
   const place = (event) => {
     const { x, y, width, height } = box.firstElementChild.getBoundingClientRect();
     return [((event.clientX - x) / width - left) / (right - left), ((event.clientY - y) / height - top) / (bottom - top)];
   };
-  const inside = (event) => event.pointerType !== "touch" && place(event).every((part) => 0 <= part && part <= 1);
+  const inside = (event) => place(event).every((part) => 0 <= part && part <= 1);
   const send = (event) => move(axes.map(([i, from, to], k) => {
     const value = from + place(event)[k] * (to - from), far = controls[i].values.map((text) => Math.abs(Number(text) - value));
     return [i, far.indexOf(Math.min(...far))];
-  }));
+  }), true);
   box.addEventListener("pointerdown", (event) => {
-    if (!inside(event)) return;
+    if (event.pointerType === "touch" || !inside(event)) return;
     dragging = true;
     event.preventDefault();                             // a picture would be carried away
     box.setPointerCapture(event.pointerId);
@@ -133,42 +150,82 @@ function makeDraggable(box, { area: [left, top, right, bottom], axes }, controls
     if (dragging) send(event);
   });
   for (const end of ["pointerup", "pointercancel"]) box.addEventListener(end, () => { dragging = false; });
+  box.addEventListener("click", (event) => { if (event.pointerType === "touch" && inside(event)) send(event); });
 }
 
-// Shows the picture for where the controls stand; the recording is loaded when this is first asked.
-function shower(image, file, controls, note) {
-  let ready;
+// Moves the controls in `places`, [number, value] each, and shows the picture of where all then stand; the recording is loaded when this is
+// first asked.
+function mover(root, { file, controls }, made, note) {
+  const image = root.querySelector("img"), starts = controls.map(({ start }) => start);
+  let ready, at = starts;
+  const stand = (stop, moved) => made.forEach((one, i) => {
+    one.set(stop[i]);
+    one.box.classList.toggle("carried", stop[i] !== at[i] && !moved.includes(i));
+  });
   const open = async () => {
     const [recording] = await Promise.all([load(file), image.decode()]), paint = painter(image, toCanvas(image), recording);
-    return (at, last) => {
-      const stop = nearest(controls, recording.stops, at, last);
-      note.textContent = remark(controls, at, stop);
+    at = nearest(controls, recording.stops, starts, []);
+    return (want, moved, dragged) => {
+      const stop = settle(controls, recording.stops, at, want, moved, dragged);
+      stand(stop, moved);
+      note.textContent = remark(controls, want, stop, moved);
+      at = stop;
       return paint(stop.at(-1));
     };
   };
-  return async (at, last) => {
+  return async (places, dragged = false) => {
     try {
       ready ??= open();
-      await (await ready)(at, last);
+      const go = await ready, wished = new Map(places);
+      await go(controls.map((_, i) => wished.get(i) ?? at[i]), [...wished.keys()], dragged);
     } catch (error) {
+      stand(starts, []);
       note.textContent = error.message;
     }
   };
 }
 
-function begin(root, n) {
-  const { file, controls, drag } = JSON.parse(root.querySelector("script").textContent);
-  const note = element("p", { role: "status" }), box = root.querySelector(".wide");
-  const show = shower(root.querySelector("img"), file, controls, note), at = () => made.map((one) => one.read());
-  const { form, made } = makeControls(controls, `lab-${n}`, (last) => show(at(), last));
-  if (drag) {
-    makeDraggable(box, drag, controls, (places) => {
-      places.forEach(([i, value]) => made[i].set(value));
-      show(at(), places[0][0]);
-    });
-  }
-  for (const touch of ["focusin", "pointerdown"]) root.addEventListener(touch, () => show(at(), -1), { once: true });
+// Controls above what a lab shows. They, dragging in the pane and a first touch call move(places, dragged); reset() comes before its move.
+function setUp(root, name, { controls, drag }, pane, note, move, reset) {
+  const { form, made } = makeControls(controls, name, move, reset);
+  if (drag) makeDraggable(pane, drag, controls, move);
+  for (const touch of ["focusin", "pointerdown"]) root.addEventListener(touch, () => move([]), { once: true });
   root.prepend(form, note);
+  return made;
 }
 
-document.querySelectorAll(".recorded").forEach(begin);
+const describedIn = (root) => JSON.parse(root.querySelector("script").textContent);
+
+function beginRecorded(root, n) {
+  const lab = describedIn(root), note = element("p", { role: "status" });
+  const made = setUp(root, `lab-${n}`, lab, root.querySelector(".wide"), note, (...asked) => move(...asked));
+  const move = mover(root, lab, made, note);
+}
+
+// A lab that this page computes. Moves made while the file is on its way are drawn in their order.
+function beginComputed(root, n) {
+  const { lab, file, controls, data } = describedIn(root), note = element("p", { role: "status" });
+  const box = element("div", { role: "img" }), { pane, drag, draw, reset } = computedLabs[lab](box, data);
+  const valueOf = ({ kind, values }, i) => (kind === "slider" ? Number(values[i]) : values[i]);
+  const show = async (at, from) => {
+    const said = await draw(Object.fromEntries(controls.map((control, i) => [control.name, valueOf(control, at[i])])), from);
+    if (said) box.setAttribute("aria-label", said);
+  };
+  const axes = drag.map((name, axis) => [controls.findIndex((control) => control.name === name), ...pane.ends[axis]]);
+  let rest;
+  root.append(box);
+  const made = setUp(root, `computed-${n}`, { controls, drag: { area: pane.area, axes } }, pane.stage, note, async (places) => {
+    places.forEach(([i, value]) => made[i].set(value));
+    const at = made.map((one) => one.read());
+    try {
+      rest ??= load(file);
+      await show(at, { ...data, ...(await rest) });
+    } catch (error) {
+      note.textContent = error.message;
+    }
+  }, reset);
+  show(made.map((one) => one.read()), data);
+}
+
+document.querySelectorAll(".recorded").forEach(beginRecorded);
+document.querySelectorAll(".computed").forEach(beginComputed);

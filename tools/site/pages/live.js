@@ -14,6 +14,12 @@ function quoted(tokens, i) {
   return `“${tokens[i]}”${place}`;
 }
 
+// What comes after i others: 1st, 2nd, 3rd, 4th, ..., 11th, ...
+function ordinal(i) {
+  const n = i + 1, teen = n % 100 > 10 && n % 100 < 14;
+  return n + ((!teen && ["th", "st", "nd", "rd"][n % 10]) || "th");
+}
+
 const percent = (log) => `${(100 * Math.exp(log)).toFixed(1)} %`;
 const signed = (x) => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(2);
 // The colour of a weight from 0 to 1.
@@ -53,7 +59,7 @@ class Live {
       });
     }
     this.reset.addEventListener("click", () => { this.cuts = []; this.answer(); });
-    this.map.addEventListener("click", ({ target }) => { if (target.matches("td[tabindex]")) this.cut(placeOf(target)); });
+    this.map.addEventListener("click", ({ target }) => { if (target.matches("td[tabindex]")) this.cut({ ...this.place, ...placeOf(target) }); });
     this.map.addEventListener("keydown", (event) => this.press(event));
     ["focusin", "pointerover"].forEach((name) => this.map.addEventListener(name, ({ target }) => this.point(target)));
     const asked = this.section.querySelector(".asked");
@@ -93,9 +99,9 @@ class Live {
   }
 
   // Cuts a weight, or puts it back.
-  cut(cell) {
-    const same = (one) => Object.keys(one).every((name) => one[name] === chosen[name]), chosen = { ...this.place, ...cell };
-    this.cursor = cell;
+  cut(chosen) {
+    const same = (one) => Object.keys(one).every((name) => one[name] === chosen[name]);
+    this.cursor = { query: chosen.query, key: chosen.key };
     this.cuts = this.cuts.some(same) ? this.cuts.filter((one) => !same(one)) : [...this.cuts, chosen];
     this.answer();
   }
@@ -109,7 +115,7 @@ class Live {
     this.before.textContent = this.reader.text(this.plain);
     this.after.replaceChildren(...(this.cuts.length ? this.marked() : ["–"]));
     this.reset.disabled = !this.cuts.length;
-    this.said.replaceChildren(...this.cuts.map((cut) => element("li", {}, this.effect(cut))));
+    this.said.replaceChildren(...this.cuts.map((cut) => this.toldOf(cut)));
     this.drawMap();
     if (hadFocus) this.map.querySelector("[tabindex='0']")?.focus({ preventScroll: true });
     this.point(this.map.querySelector("[tabindex='0']"));
@@ -125,13 +131,23 @@ class Live {
     return parts.length ? parts : ["(nothing)"];
   }
 
-  // What a cut did, in words.
+  // What was cut and what that did, in words, and a button that puts it back.
+  toldOf(cut) {
+    const undo = element("button", { type: "button" }, "put it back");
+    undo.addEventListener("click", () => {
+      this.cut(cut);
+      this.map.querySelector("[tabindex='0']").focus({ preventScroll: true });
+    });
+    return element("li", {}, this.effect(cut), " ", undo);
+  }
+
   effect({ layer, head, query, key }) {
-    const [first, then] = [this.plain[query], this.steps[query]], written = this.plain.map(({ token }) => token);
-    const where = this.form.querySelector("input[name$=layer]") ? `layer ${layer}, head ${head}` : `head ${head}`;
-    if (!first || !then) return `${where}, query ${query} → key ${quoted(this.reading.tokens, key)} cut.`;
+    const [first, then] = [this.plain[query], this.steps[query]], unit = this.reader.unit.slice(0, -1);
+    const where = this.form.querySelector("input[name$=layer]") ? `In head ${head} of layer ${layer}` : `In head ${head}`;
+    const looked = `no longer looks at “${shownAs(this.reading.tokens[key])}”, the ${ordinal(key)} ${unit} typed.`;
+    if (!first || !then) return `${where}, the ${ordinal(query)} ${unit} written ${looked}`;
     const [from, to] = [first.logs[first.id], then.logs[first.id]];
-    return `${where}, query ${quoted(written, query)} → key ${quoted(this.reading.tokens, key)} cut: the probability of “${first.token}” goes `
+    return `${where}, “${first.token}”, the ${ordinal(query)} ${unit} written, ${looked} The probability of this “${first.token}” goes `
       + `from ${percent(from)} to ${percent(to)} (effect ${signed(to - from)}).`;
   }
 
@@ -184,7 +200,7 @@ class Live {
     const place = placeOf(target), isCut = key === "Enter" || key === " ";
     if (!isCut && !steps[key]) return;
     event.preventDefault();
-    if (isCut) { this.cut(place); return; }
+    if (isCut) { this.cut({ ...this.place, ...place }); return; }
     const within = (i, n) => Math.max(0, Math.min(i, n - 1));
     this.cursor = { query: within(place.query + steps[key][0], this.steps.length),
       key: within(place.key + steps[key][1], this.reading.ids.length) };

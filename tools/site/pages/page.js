@@ -50,7 +50,7 @@ function fromAddress(n, state) {
 const revive = (_, value) => (value?.base64 !== undefined ? Uint8Array.from(atob(value.base64), (c) => c.charCodeAt(0)) : value);
 
 document.querySelectorAll(".explorer").forEach((el, n) => {
-  const state = JSON.parse(el.querySelector("script").textContent, revive), { kind } = el.dataset;
+  const state = JSON.parse(el.querySelector("script").textContent, revive), { kind } = el.dataset, saved = el.querySelector("img");
   const addressed = kind === "AttentionExplorer", said = addressed && fromAddress(n, state);
   let timer;
   const keepInAddress = () => {                         // there is no kernel to tell
@@ -60,6 +60,8 @@ document.querySelectorAll(".explorer").forEach((el, n) => {
   };
   if (said) Object.assign(state, said);
   explorers[kind]({ model: modelOf(state, keepInAddress), el });
+  saved.className = "paper";
+  el.append(saved);
   el.querySelectorAll("input[type=text]").forEach((box) => { box.disabled = true; });
   if (!said) return;
   for (let fold = el.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;

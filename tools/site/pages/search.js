@@ -28,9 +28,41 @@ function score({ title, heading, terms, text }, patterns, whole) {
   return found.reduce((a, b) => a + b) + beside + (exact ? 20 : 0);
 }
 
-// The sections that have all words of the query, best first; of equals the one that comes first in the course.
+const wordsOf = (text) => text.toLowerCase().split(/[^a-z0-9\u00c0-\uffff]+/).filter(Boolean);
+let allWords;
+function vocabularyOf(sections) {
+  allWords ??= [...new Set(wordsOf(sections.flatMap(({ heading, terms, text }) => [heading, ...terms, text]).join(" ")))];
+  return allWords;
+}
+
+// Whether another word starts as this one does but for one mistake: a letter changed, put in, left out, or exchanged with the next.
+function isMistyped(word, other) {
+  let k = 0;
+  while (k < word.length && word[k] === other[k]) k += 1;
+  const goesOn = (skipped, at) => other.startsWith(word.slice(k + skipped), k + at);
+  return goesOn(1, 1) || goesOn(1, 0) || goesOn(0, 1) || (word[k] === other[k + 1] && word[k + 1] === other[k] && goesOn(2, 2));
+}
+
+// The words of the course that a word of the query stands for, if none is written or starts as it is: those one mistake away, else those
+// that start with one mistake, else those with the same start and another ending.
+function meantBy(word, vocabulary) {
+  if (word.length < 4 || vocabulary.some((other) => other.startsWith(word))) return [word];
+  const near = vocabulary.filter((other) => isMistyped(word, other)), stem = word.slice(0, Math.max(4, word.length - 3));
+  const kinds = [near.filter((other) => Math.abs(other.length - word.length) < 2), near, vocabulary.filter((other) => other.startsWith(stem))];
+  return kinds.find((found) => found.length) ?? [word];
+}
+
+// {results, meant}: the sections that have all words of the query; if none has, those that have what was meant, and these words.
 function search(sections, query) {
-  const sources = query.split(/\s+/).filter(Boolean).map(patternOf);
+  const results = sectionsWith(sections, query.split(/\s+/).filter(Boolean).map(patternOf));
+  if (results.length) return { results, meant: [] };
+  const words = wordsOf(query), meant = words.map((word) => meantBy(word, vocabularyOf(sections)));
+  return { results: sectionsWith(sections, meant.map((others) => `(?<![a-zA-Z0-9])(?:${others.join("|")})`)),
+    meant: meant.filter(([other], i) => other !== words[i]).flat() };
+}
+
+// The sections that have all these patterns, best first; of equals the one that comes first in the course.
+function sectionsWith(sections, sources) {
   if (!sources.length) return [];
   const patterns = sources.map((source) => new RegExp(source, "i")), whole = new RegExp(sources.join("\\W+"), "i");
   const each = new RegExp(`(${sources.join("|")})`, "i");
@@ -67,11 +99,12 @@ function searchBox(box, panel) {
     box.setAttribute("aria-activedescendant", option.id);
   };
   const show = async () => {
-    const sections = await loadIndex(), results = search(sections, box.value);
+    const sections = await loadIndex(), { results, meant } = search(sections, box.value);
     list.replaceChildren(...results.slice(0, MOST).map(optionOf));
     box.removeAttribute("aria-activedescendant");
     const places = results.length === 1 ? "1 place" : `${results.length || "no"} places`;
-    status.textContent = results.length > MOST ? `the best ${MOST} of ${places}` : places;
+    const asked = meant.length ? `not found as typed; with ${meant.slice(0, 4).join(", ")}${meant.length > 4 ? " …" : ""}: ` : "";
+    status.textContent = asked + (results.length > MOST ? `the best ${MOST} of ${places}` : places);
     panel.hidden = !box.value.trim();
     box.ariaExpanded = String(!panel.hidden && results.length > 0);
   };
@@ -80,7 +113,7 @@ function searchBox(box, panel) {
     ArrowUp: (options, at) => choose(options.at(Math.max(at, 0) - 1)),
     Enter: (options, at) => options[Math.max(at, 0)].click(),
   };
-  box.addEventListener("focus", () => (box.value ? show() : loadIndex()));
+  box.addEventListener("focus", async () => (box.value ? show() : vocabularyOf(await loadIndex())));      // before the first letter
   box.addEventListener("input", show);
   box.addEventListener("blur", close);
   box.addEventListener("keydown", (event) => {

@@ -113,16 +113,19 @@ function meanings(links) {
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
 }
 
-// What is wider than the page moves in its box, by keyboard too.
+// What is wider than the page moves in its box, by keyboard too, and the box shows on which sides there is more.
 function wideBoxes(boxes) {
-  const mark = () => boxes.forEach((box) => {
-    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0; else box.removeAttribute("tabindex");
+  const sides = ({ scrollLeft, clientWidth, scrollWidth }) => [scrollLeft > 1 ? "left" : "", scrollLeft + clientWidth < scrollWidth - 1 ? "right" : ""];
+  const mark = (some) => some.map(sides).forEach(([left, right], i) => {             // all are measured before one is changed
+    if (left || right) Object.assign(some[i], { tabIndex: 0 }).dataset.more = `${left} ${right}`;
+    else ["tabindex", "data-more"].forEach((name) => some[i].removeAttribute(name));
   });
-  new ResizeObserver(mark).observe(document.documentElement);
+  boxes.forEach((box) => box.addEventListener("scroll", () => mark([box]), { passive: true }));
+  new ResizeObserver(() => mark(boxes)).observe(document.documentElement);
 }
 
 themeButton(document.querySelector(".theme"));
 document.querySelectorAll("nav.contents").forEach(followContents);
 document.querySelectorAll(".prose pre, pre.code").forEach(copyButton);
 meanings(document.querySelectorAll('main a[href^="glossary.html#"]'));
-wideBoxes(document.querySelectorAll("pre, .wide, .formula"));
+wideBoxes([...document.querySelectorAll("pre, .wide, .formula")]);
