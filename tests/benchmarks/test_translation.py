@@ -1,7 +1,8 @@
 """Lesson 9: a Transformer on sentences that people wrote, the translator that ships, and what a wider beam finds.
 
-20,000 short pairs of fra-eng take ten minutes of one core; `make bench` runs that where the published file is in the cache folder
-(see helpers.data.published), and nothing is fetched. The table of the translator that ships is made with its weights.
+20,000 short pairs of fra-eng take ten minutes of one core, and the race between eight translators fifty; `make bench` runs both
+where the published file is in the cache folder (see helpers.data.published), and nothing is fetched. The table of the translator
+that ships is made with its weights.
 """
 import csv
 import itertools
@@ -13,6 +14,7 @@ import pytest
 import sacrebleu
 import torch
 
+import race
 from helpers.data.published import cache_folder
 from helpers.data.translation import load_translation
 from helpers.generation import beam_search, translate
@@ -23,6 +25,7 @@ from helpers.transformer import Transformer
 from tools.make_weights import decoding, tables
 
 SECONDS = float(os.environ.get("FRA_ENG_SECONDS", 570))
+RACE_SECONDS = float(os.environ.get("FRA_ENG_RACE_SECONDS", 120))       # of one core for each model: a minute of two
 there = pytest.mark.skipif(not (cache_folder() / "fra-eng/fra.txt").exists(), reason="needs fra-eng/fra.txt in the cache folder")
 
 
@@ -65,6 +68,29 @@ def test_fra_eng(figure):
     figure(f"fra-eng, {round(len(known), -3):,} short pairs that people wrote, Transformer of 1 layer: by beam search", [beam],
            {"greedily": [greedy]})
     assert greedy > 28                                     # a GRU with attention, measured once in a minute
+
+
+def greedy_bleu(names, seed):
+    """BLEU of each entrant of the race with its first translation alone as reference, by name."""
+    known, asked, answers = split()
+    en, fr = Vocab((e for e, _ in known), min_count=2), Vocab((f for _, f in known), min_count=2)
+    data = [(en.encode(e), fr.encode(f)) for e, f in known]
+    trained = race.run(names, max(len(en), len(fr)), lambda size: batches(data, size, 10**6, seed), RACE_SECONDS, seed)
+    asked, right = zip(*sorted(zip(asked, answers), key=lambda pair: len(pair[0])))
+    groups = [pad([en.encode(e) for e in some]) for _, some in itertools.groupby(asked, len)]
+    return {name: score([row for group in groups for row in entrant.write(*group)], fr, [some[:1] for some in right])
+            for name, entrant in trained.items()}
+
+
+@there
+def test_race(figure, one_thread):
+    found = [greedy_bleu(race.ENTRANTS, seed) for seed in range(3)]
+    of = {name: [bleu[name] for bleu in found] for name in race.ENTRANTS}
+    transformer, recurrent = of.pop(race.TRANSFORMER), of.pop(race.RECURRENT)
+    how = f"3 seeds, {RACE_SECONDS:.0f} s of one core for each model"
+    for ours, what, kind in ((transformer, "Transformer of 1 layer", "Transformer"), (recurrent, "Bahdanau's attention", "GRU")):
+        figure(f"fra-eng, the same pairs, one reference, greedily: {what}", ours,
+               {name: bleu for name, bleu in of.items() if kind in name}, how=how)
 
 
 def test_the_translator_that_ships(figure):
