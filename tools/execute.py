@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 from tests.notebooks import LOAD, PATHS, definition, has_tag
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-KEPT = ("tags", "jupyter", "tolerance")
+KEPT = ("tags", "jupyter", "tolerance", "absolute")
 FOLDED = {"solution": ("source_hidden", "outputs_hidden"), "claims": ("source_hidden",), "predict": ("outputs_hidden",),
           "install": ("source_hidden",)}
 

@@ -59,12 +59,12 @@ torch.allclose = torch.Tensor.allclose = watched(torch.allclose, 1e-5, 1e-8)
 
 def compare_printed(cell):
     """Note the margins of the numbers after ≈ that a notebook's cell printed, as tests/lessons/approximate.py compares them."""
-    from tests.lessons.approximate import ABSOLUTE, NUMBER, RELATIVE, value  # here: kernels need none of it
+    from tests.lessons.approximate import NUMBER, tolerances_of, value  # here: kernels need none of it
     texts = ("".join(output.get("text", output.get("data", {}).get("text/plain", "")) for output in outputs)
              for outputs in (cell.cell.get("outputs", []), cell.test_outputs or []))
     for saved, new in zip(*map(NUMBER.finditer, texts)):
-        a, b = value(saved), value(new)
-        allowed = max(cell.cell.metadata.get("tolerance", RELATIVE) * max(abs(a), abs(b)), ABSOLUTE)
+        a, b, (relative, absolute) = value(saved), value(new), tolerances_of(cell.cell)
+        allowed = max(relative * max(abs(a), abs(b)), absolute)
         note(f"saved {saved[0]}, new {new[0]}", allowed, abs(a - b)) if a != b else note("equal numbers after ≈")
 
 

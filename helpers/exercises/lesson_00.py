@@ -24,6 +24,12 @@ def without(weights, key):
     return weights * (torch.arange(len(weights)) != key)
 
 
+def to_runner_up(weights, key):
+    """The weights with the one at `key` moved to the largest of the others."""
+    rest = without(weights, key)
+    return rest + weights[key] * (torch.arange(len(weights)) == rest.argmax())
+
+
 EXERCISES = {
     "weighted_average": Exercise(
         slow_weighted_average,
@@ -52,6 +58,8 @@ EXERCISES = {
                 lambda weights, key: slow_cut(weights, int(weights.argmax())),
             "each of the others gets an equal part of the weight that is cut; it needs to grow in proportion":
                 lambda weights, key: torch.where(torch.arange(len(weights)) == key, 0, weights + weights[key] / (len(weights) - 1)),
+            "the largest of the others gets the whole weight that is cut; each needs to grow in proportion":
+                to_runner_up,
             "the cut weight is divided by the rest as well, and stays; set it to 0":
                 lambda weights, key: weights / (1 - weights[key]),
             "a softmax gives the cut weight, 0, a new share; divide by the sum":

@@ -1,4 +1,4 @@
-"""Exercises of lesson 02: scores by distance from one matrix product, additive scores, and cosine attention."""
+"""Exercises of lesson 02: scores by distance from one matrix product, additive and scaled bilinear scores, cosine attention."""
 import math
 
 import torch
@@ -34,6 +34,14 @@ def slow_cosine_weights(query, key, temperature):
             weights[i, j] = math.exp(dot / lengths / temperature)
         weights[i] = weights[i] / weights[i].sum()
     return weights
+
+
+def slow_scaled_scores(query, key, W):
+    scores = torch.zeros(len(query), len(key))
+    for i in range(len(query)):
+        for j in range(len(key)):
+            scores[i, j] = sum(q * (row * key[j]).sum() for q, row in zip(query[i], W)) / math.sqrt(W.numel())
+    return scores
 
 
 def half_square(x):
@@ -74,7 +82,8 @@ EXERCISES = {
             "a product of matrices needs the keys as columns: query @ key.mT":
                 lambda query, key: query @ key - half_square(query).unsqueeze(-1) - half_square(key),
         },
-        most=112),
+        most=112,
+        without="cdist"),
     "additive_scores": Exercise(
         slow_additive_scores,
         [(torch.tensor([[1.0], [0.0]]), torch.tensor([[0.5], [-1.0], [2.0]]), torch.tensor([[1.0]]), torch.tensor([[2.0]]),
@@ -127,5 +136,29 @@ EXERCISES = {
                 lambda query, key, t: (query @ key.mT / (query.norm(dim=-1) * key.norm(dim=-1)) / t).softmax(-1),
             "a norm is one number for each row, so it needs a second axis to divide by: keepdim=True":
                 lambda query, key, t: (query / query.norm(dim=-1) @ (key / key.norm(dim=-1)).mT / t).softmax(-1),
+        }),
+    "scaled_scores": Exercise(
+        slow_scaled_scores,
+        [(torch.tensor([[1.0, 0.0], [1.0, 1.0]]), torch.tensor([[2.0, 1.0]]), torch.tensor([[1.0, 2.0], [0.0, 1.0]])),
+         (numbers(3, 2, seed=6), numbers(2, 3, seed=7), numbers(2, 3, seed=8))],
+        {
+            "the divisor is missing":
+                lambda query, key, W: query @ W @ key.mT,
+            "you divide by the root of d_query alone, but each score is a sum of d_query x d_key products":
+                lambda query, key, W: query @ W @ key.mT / len(W) ** 0.5,
+            "you divide by the root of d_key alone, but each score is a sum of d_query x d_key products":
+                lambda query, key, W: query @ W @ key.mT / len(W[0]) ** 0.5,
+            "you divide by the variance; divide by its root":
+                lambda query, key, W: query @ W @ key.mT / W.numel(),
+            "you divide by the root of d_query + d_key; count the products in a score":
+                lambda query, key, W: query @ W @ key.mT / sum(W.shape) ** 0.5,
+            "this depends on the numbers in these tensors; find a divisor that depends on their sizes alone":
+                lambda query, key, W: query @ W @ key.mT / (query @ W @ key.mT).std(),
+            "rows and columns are exchanged; a row is a query":
+                lambda query, key, W: (query @ W @ key.mT).mT / W.numel() ** 0.5,
+            "the key goes through W, whose rows belong to the query: query @ W @ key.mT":
+                lambda query, key, W: query @ W.mT @ key.mT / W.numel() ** 0.5,
+            "these are the weights; return the scores, without a softmax":
+                lambda query, key, W: (query @ W @ key.mT / W.numel() ** 0.5).softmax(-1),
         }),
 }

@@ -1,5 +1,10 @@
-"""Exercises of lesson 03: a window mask, a mean that skips padding, and the leaks of a mask through several layers."""
+"""Exercises of lesson 03: a window mask, a test that finds wrong masks, and the leaks of a mask through several layers."""
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import torch
+from torch import Tensor
 
 from helpers.exercises.exercise import Exercise, numbers
 
@@ -12,12 +17,41 @@ def slow_window_mask(T, reach):
     return mask
 
 
-def slow_masked_mean(x, lengths):
-    means = torch.zeros(x.shape[0], x.shape[2])
-    for b in range(len(x)):
-        for t in range(int(lengths[b])):
-            means[b] += x[b, t] / lengths[b]
-    return means
+@dataclass
+class Suspect:
+    """An attention of words to the words of their sentence, x [B, T, d] and lengths [B] -> [B, T, d].
+
+    mask: of the lengths and T; it may be wrong.
+    """
+
+    name: str
+    mask: Callable[[Tensor, int], Tensor]
+
+    def __call__(self, x: Tensor, lengths: Tensor) -> Tensor:
+        scores = x @ x.mT / math.sqrt(x.shape[-1])                              # [B, T, T]
+        return scores.masked_fill(~self.mask(lengths, x.shape[1]), -torch.inf).softmax(-1) @ x
+
+    def __repr__(self):
+        return f"suspect {self.name}"
+
+
+def real(lengths, T):
+    return (torch.arange(T) < lengths.unsqueeze(-1)).unsqueeze(1)               # [B, 1, T]
+
+
+def past(T):
+    return torch.ones(T, T, dtype=torch.bool).tril()
+
+
+SUSPECTS = {suspect.name: suspect for suspect in (
+    Suspect("A", lambda lengths, T: real(lengths, T) & past(T)),
+    Suspect("B", lambda lengths, T: torch.ones(T, T, dtype=torch.bool)),
+    Suspect("C", lambda lengths, T: real(lengths.roll(1), T) & past(T)),
+    Suspect("D", lambda lengths, T: ~real(lengths, T) & past(T)))}
+
+
+def slow_harmed(attention, x, lengths):
+    return compared(attention, x, lengths, apart)
 
 
 def slow_leaks(mask, num_layers):
@@ -36,9 +70,16 @@ def distance(T):
     return torch.arange(T).unsqueeze(1) - torch.arange(T)
 
 
-def masked_sum(x, lengths):
-    real = torch.arange(x.shape[1]) < lengths.unsqueeze(-1)
-    return (x * real.unsqueeze(-1)).sum(1)
+def compared(attention, x, lengths, differ, cut=True):
+    """Whether each sentence's output in the batch and alone `differ`, [B]; cut: alone it is without its padding."""
+    together = attention(x, lengths)
+    return torch.stack([torch.as_tensor(differ(
+        together[i, :n], attention(x[i:i + 1, :n if cut else None], lengths[i:i + 1])[0, :n]))
+        for i, n in enumerate(lengths.tolist())])
+
+
+def apart(a, b):
+    return not torch.allclose(a, b, atol=1e-5)
 
 
 def reached(mask, num_layers):
@@ -62,7 +103,7 @@ def kept(mask):
 
 def causal_but(T, *holes):
     """The causal mask, and in addition the cells of `holes`."""
-    mask = torch.ones(T, T, dtype=torch.bool).tril()
+    mask = past(T)
     mask[tuple(zip(*holes))] = True
     return mask
 
@@ -87,27 +128,24 @@ EXERCISES = {
             "reach is the whole width of your window; it counts the positions on each side":
                 lambda T, reach: distance(T).abs() <= reach // 2,
         }),
-    "masked_mean": Exercise(
-        slow_masked_mean,
-        [(torch.tensor([[[1.0, 2.0], [3.0, 6.0], [9.0, 9.0]], [[4.0, 0.0], [8.0, 8.0], [8.0, 8.0]]]),
-          torch.tensor([2, 1])),
-         (numbers(3, 4, 3, seed=3), torch.tensor([2, 4, 1])),
-         (numbers(4, 5, 4, seed=4), torch.tensor([0, 5, 3, 1]))],
+    "harmed": Exercise(
+        slow_harmed,
+        [(SUSPECTS["B"], numbers(2, 3, 2, seed=3), torch.tensor([2, 3])),
+         (SUSPECTS["C"], numbers(2, 3, 2, seed=3), torch.tensor([2, 3])),
+         (SUSPECTS["D"], numbers(2, 3, 2, seed=3), torch.tensor([2, 3])),
+         (SUSPECTS["A"], numbers(2, 3, 2, seed=3), torch.tensor([2, 3])),
+         (SUSPECTS["C"], numbers(3, 4, 3, seed=4), torch.tensor([2, 4, 3]))],
         {
-            "the padding is averaged in; use the lengths":
-                lambda x, lengths: x.mean(1),
-            "the sum skips the padding, but you divide it by T; divide by the length":
-                lambda x, lengths: masked_sum(x, lengths) / x.shape[1],
-            "a sentence of length 0 gives NaN, which is 0 / 0; it needs to give zeros":
-                lambda x, lengths: masked_sum(x, lengths) / lengths.unsqueeze(-1),
-            "this is the sum; divide it by the length":
-                masked_sum,
-            "one vector of padding is averaged in; position t is real where t < length":
-                lambda x, lengths: masked_sum(x, (lengths + 1).clamp(max=x.shape[1])) / lengths.clamp(min=1).unsqueeze(-1),
-            "the last word is left out; position t is real where t < length":
-                lambda x, lengths: masked_sum(x, lengths - 1) / lengths.clamp(min=1).unsqueeze(-1),
-            "column j is divided by the length of sentence j; give the lengths a second axis, [B, 1]":
-                lambda x, lengths: masked_sum(x, lengths) / lengths.clamp(min=1),
+            "NaN passes your test, because NaN > 1e-5 is False; ask whether all numbers are close":
+                lambda attention, x, lengths: compared(attention, x, lengths, lambda a, b: ((a - b).abs() > 1e-5).any()),
+            "alone, the sentence still has its padding; cut it to its length":
+                lambda attention, x, lengths: compared(attention, x, lengths, apart, cut=False),
+            "True and False are exchanged; True marks a sentence that the batch changes":
+                lambda attention, x, lengths: ~slow_harmed(attention, x, lengths),
+            "one sentence that differs marks the whole batch; give each sentence a verdict of its own":
+                lambda attention, x, lengths: slow_harmed(attention, x, lengths).any().expand(len(x)),
+            "only the first sentence is compared":
+                lambda attention, x, lengths: slow_harmed(attention, x, lengths) & (torch.arange(len(x)) == 0),
         }),
     "leaks": Exercise(
         slow_leaks,

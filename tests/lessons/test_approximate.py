@@ -71,6 +71,7 @@ def test_nbval_compares_cells_so(tmp_path):
         cell("", "loss ≈ 0.50\n"),
         new_code_cell(SHOW.format("<b>new</b>", "a text"), execution_count=1, outputs=[html]),
         new_code_cell(SHOW.format("<b>saved</b>", "another"), execution_count=1, outputs=[html]),
+        cell('print("share ≈ 0.02, ≈ 0.50")', "share ≈ 0.10, ≈ 0.42\n", absolute=0.1),
     ])
     nbformat.write(notebook, tmp_path / "page.ipynb")
     (tmp_path / "conftest.py").write_text(HOOK, encoding="utf-8")
@@ -81,6 +82,6 @@ def test_nbval_compares_cells_so(tmp_path):
     verdicts = re.findall(r"^(PASSED|FAILED) \S+::Cell (\d)", run.stdout, flags=re.M)
     assert sorted(verdicts, key=lambda pair: pair[1]) == [
         ("PASSED", "0"), ("FAILED", "1"), ("PASSED", "2"), ("FAILED", "3"),
-        ("FAILED", "4"), ("PASSED", "5"), ("FAILED", "6"), ("PASSED", "7"), ("FAILED", "8"),
+        ("FAILED", "4"), ("PASSED", "5"), ("FAILED", "6"), ("PASSED", "7"), ("FAILED", "8"), ("PASSED", "9"),
     ], run.stdout + run.stderr
     assert "≈ 0.62" in run.stdout

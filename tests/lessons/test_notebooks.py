@@ -76,9 +76,10 @@ def test_none_carries_anything_of_the_machine_it_ran_on():
 def test_metadata_says_only_what_is_known():
     for name, notebook in LESSONS.items():
         for cell in notebook.cells:
-            assert set(cell.metadata) <= {"tags", "jupyter", "tolerance"}, where(name, cell)
+            assert set(cell.metadata) <= {"tags", "jupyter", "tolerance", "absolute"}, where(name, cell)
             assert set(cell.metadata.get("tags", [])) <= {"claims", "install", "predict", "solution"}, where(name, cell)
             assert 0 < cell.metadata.get("tolerance", 0.1) < 1, where(name, cell)
+            assert 0.02 < cell.metadata.get("absolute", 0.1) <= 0.1, where(name, cell)
 
 
 def test_claims_and_solutions_are_collapsed_and_answers_to_a_predict_are_folded():

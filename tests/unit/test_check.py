@@ -188,6 +188,12 @@ def test_an_answer_that_makes_a_larger_tensor_on_the_way_than_the_exercise_allow
 
 @pytest.mark.parametrize("answer", [
     lambda query, key: -torch.cdist(query, key) ** 2 / 2,
+    lambda query, key: -torch.cdist(query.unsqueeze(0), key.unsqueeze(0))[0].square() / 2])
+def test_an_answer_that_leaves_the_work_to_a_function_that_does_it_all_is_refused(said, answer):
+    assert "not yet: your function calls cdist; write it without." in said(answer, "distance_scores")
+
+
+@pytest.mark.parametrize("answer", [
     lambda query, key: torch.einsum("qd,kd->qk", query, key) - half_square(query).unsqueeze(-1) - half_square(key),
     lambda query, key: torch.cat([query, -half_square(query).unsqueeze(-1), torch.ones(len(query), 1)], 1) @ torch.cat(
         [key, torch.ones(len(key), 1), -half_square(key).unsqueeze(-1)], 1).mT])
@@ -203,7 +209,7 @@ def test_another_name_is_answered_by_the_nearest_and_its_lesson(said):
     with pytest.raises(ValueError) as error:
         said(lambda: None, "windw_mask")
     assert str(error.value) == ("no exercise asks for windw_mask: did you mean window_mask? "
-                                "Lesson 03 asks for window_mask and masked_mean and leaks.")
+                                "Lesson 03 asks for window_mask and harmed and leaks.")
 
 
 def test_a_result_in_place_of_a_function_is_refused():
@@ -257,13 +263,13 @@ PASSED = [
      lambda x, width: gaussian(x, width).fill_diagonal_(-20).softmax(-1)),
     ("distance_scores", "your result is",
      lambda query, key: -1.5 * (query.unsqueeze(1) - key).square().mean(-1)),
-    ("masked_mean", "raised RuntimeError", lambda x, lengths: (
-        x * (torch.arange(int(lengths.max())) < lengths.unsqueeze(-1)).unsqueeze(-1)
-    ).sum(1) / lengths.clamp(min=1).unsqueeze(-1)),
-    ("masked_mean", "give the lengths a second axis", lambda x, lengths: (
-        x * (torch.arange(x.shape[1]) < lengths.unsqueeze(-1)).unsqueeze(-1)).sum(1) / lengths.clamp(min=1)),
-    ("masked_mean", "one vector of padding is averaged in", lambda x, lengths: (
-        x * (torch.arange(x.shape[1]) <= lengths.unsqueeze(-1)).unsqueeze(-1)).sum(1) / lengths.clamp(min=1).unsqueeze(-1)),
+    ("harmed", "NaN passes your test", lambda attention, x, lengths: torch.stack([
+        (attention(x, lengths)[i, :n] - attention(x[i:i + 1, :n], lengths[i:i + 1])[0]).abs().sum() > 1e-5
+        for i, n in enumerate(lengths)])),
+    ("harmed", "still has its padding", lambda attention, x, lengths: torch.stack([
+        ~torch.isclose(attention(x, lengths)[i, :n], attention(x[i:i + 1], lengths[i:i + 1])[0, :n], atol=1e-5).all()
+        for i, n in enumerate(lengths)])),
+    ("harmed", "attention     = suspect B", lambda attention, x, lengths: torch.zeros(len(x), dtype=torch.bool)),
     ("leaks", "rows and columns are exchanged", lambda mask, num_layers: torch.linalg.matrix_power(
         (mask.T | torch.eye(len(mask), dtype=torch.bool)).float(), num_layers).diagonal(1) > 0),
     ("max_pool", "raised RuntimeError", lambda x, lengths: x.masked_fill(

@@ -7,6 +7,8 @@ import sys
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from nbconvert import HTMLExporter
+from traitlets.config import Config
 
 from tests.notebooks import NAMES, PATHS, ROOT, code_cells, has_tag, is_solution, read, text_cells
 from tools.handout import hand_out
@@ -17,6 +19,15 @@ def student(tmp_path_factory):
     folder = tmp_path_factory.mktemp("handout") / "student"
     hand_out(folder)
     return folder
+
+
+def test_a_page_of_nbconvert_has_no_solution_where_it_is_told_so():
+    """By the options that the README names."""
+    given = dict(re.findall(r"--TagRemovePreprocessor\.(\w+)=(\w+)", (ROOT / "README.md").read_text(encoding="utf-8")))
+    config = {"TagRemovePreprocessor": {name: value == "True" or {value} for name, value in given.items()}}
+    notebook = nbformat.v4.new_notebook(cells=[cell for cell in read(PATHS[3]).cells if is_solution(cell)])
+    pages = [HTMLExporter(config=Config(options)).from_notebook_node(notebook)[0] for options in ({}, config)]
+    assert ["def window_mask_solution" in re.sub(r"<.*?>", "", page) for page in pages] == [True, False]
 
 
 def lessons(student):

@@ -1,5 +1,5 @@
-"""Lesson 2: four ways for a query to meet a key."""
-from tools.drawings.svg import LINE, Drawing
+"""Lesson 2: four ways for a query to meet a key, and the task of training."""
+from tools.drawings.svg import INK, LINE, SOFT, Drawing
 
 Q, K = [0.6, 0.2, 0.9, 0.4], [0.3, 0.7, 0.5, 0.2]
 SHORT = [0.8, 0.3, 0.5]                                        # a key of another size
@@ -86,3 +86,23 @@ def additive(d, top):
     d.box(408, y - 43, 40, 86, "$w_v$", "parameter")
     to_score(d, 450, y, "add")
     d.text(24, top + 284, "`W_q [d_hidden, d_query]  W_k [d_hidden, d_key]  w_v [d_hidden]`", anchor="start", size=15)
+
+
+def wanted_keys():
+    d = Drawing(292, "The task: each query has to return the value of its wanted key", (
+        "Three rows with the same four of 32 vectors: as queries, as keys, and below each key its value. An arrow leads from "
+        "each query to one key, its wanted key: from the first query to the third key, from the second to the first, from the "
+        "third to the fourth, from the fourth to the second. The first arrow is thick, and ends above the value to return."))
+    vectors = [Q, K, [0.7, 0.1, 0.4, 0.8], [0.2, 0.9, 0.3, 0.6]]
+    values = [[0.2, 0.8, 0.5, 0.4], [0.9, 0.3, 0.1, 0.6], [0.4, 0.6, 0.9, 0.2], [0.7, 0.1, 0.3, 0.8]]
+    places = [146, 262, 378, 494]
+    for y, words in ((62, "as queries"), (182, "as keys"), (240, "their values")):
+        d.text(20, y, words, anchor="start")
+    for i, (x, vector, value, wanted) in enumerate(zip(places, vectors, values, (2, 0, 3, 1))):
+        d.text(x + 34, 28, f"$x_{i + 1}$")
+        d.cells(x, 62 - CELL / 2, [vector], "query", CELL)
+        d.cells(x, 182 - CELL / 2, [vector], "key", CELL)
+        d.cells(x, 240 - CELL / 2, [value], "value", CELL)
+        d.arrow((x + 34, 78), (places[wanted] + 34, 168), colour=SOFT if i else INK, width=1.2 if i else 2.6)
+    d.text(places[2] + 34, 269, "to return for $x_1$", size=15)
+    return d
