@@ -24,6 +24,7 @@ class BertEmbedding(nn.Module):
     def __init__(self, vocab_size: int, d_model: int, max_len: int = 512, num_segments: int = 2,
                  dropout: float = 0.1):
         super().__init__()
+        check_whole(vocab_size=vocab_size, d_model=d_model, num_segments=num_segments)
         self.tokens = nn.Embedding(vocab_size, d_model)
         self.positions = LearnedPositions(max_len, d_model)
         self.segments = nn.Embedding(num_segments, d_model)
@@ -56,8 +57,8 @@ class Bert(nn.Module):
         set_eps(self)
 
     def forward(self, ids: Tensor, lengths: Tensor, segments: Tensor | None = None) -> Tensor:
-        segments = torch.zeros_like(ids) if segments is None else segments
         check_tokens(ids, self.embed.tokens.num_embeddings, lengths)
+        segments = torch.zeros_like(ids) if segments is None else segments
         check_indices("segments", segments, ids.shape, self.embed.segments.num_embeddings)
         mask = padding_mask(lengths, ids.shape[1])                         # [B, 1, T]
         return self.encoder(self.embed(ids, segments), mask)               # [B, T, d_model]
@@ -117,6 +118,7 @@ class BertClassifier(nn.Module):
 
     def __init__(self, bert: Bert, num_classes: int, dropout: float = 0.1):
         super().__init__()
+        check_whole(num_classes=num_classes)
         self.bert, self.dropout = bert, nn.Dropout(dropout)
         self.output = nn.Linear(bert.embed.tokens.embedding_dim, num_classes)
 

@@ -79,12 +79,11 @@ def next_token_probs(logits: Tensor, temperature: float = 1.0, top_k: int | None
     top_p: keep the likeliest tokens, as few as reach the probability p together.
     Source: Holtzman et al. 2020. Raises ValueError for options or logits that leave nothing to sample from.
     """
-    k_is_good, p_is_good = top_k is None or top_k >= 1, top_p is None or 0 < top_p <= 1
-    if not temperature > 0 or not k_is_good or not p_is_good:
-        raise ValueError(f"temperature={temperature}, top_k={top_k}, top_p={top_p}: a temperature "
-                         "above 0, a k of 1 or more and a p above 0 and up to 1 are needed")
+    if not (temperature > 0 and (top_p is None or 0 < top_p <= 1)):
+        raise ValueError(f"temperature={temperature}, top_p={top_p}: a temperature above 0, a p above 0 and up to 1")
     likeliest, tokens = finite(logits / temperature).softmax(-1).sort(descending=True)
     if top_k is not None:
+        check_whole(top_k=top_k)
         likeliest[..., top_k:] = 0
     if top_p is not None:
         before = likeliest.cumsum(-1) - likeliest            # what the likelier tokens reach without this one

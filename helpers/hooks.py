@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 import torch
@@ -62,16 +62,11 @@ def record(model: nn.Module, change: Callable | None = None):
             return weights
         return hook
 
-    before = [getattr(point, "used", False) for point in points.values()]
-    handles = [point.register_forward_hook(hook_for(path)) for path, point in points.items()]
-    try:
-        with torch.compiler.set_stance("force_eager"):
-            yield seen
-    finally:
-        for handle in handles:
-            handle.remove()
-        for point, used in zip(points.values(), before):
-            point.used = used
+    with torch.compiler.set_stance("force_eager"), ExitStack() as afterwards:
+        for path, point in points.items():
+            afterwards.callback(setattr, point, "used", getattr(point, "used", False))
+            afterwards.enter_context(point.register_forward_hook(hook_for(path)))      # leaving it removes the hook
+        yield seen
 
 
 def hook_points(model: nn.Module) -> dict[str, nn.Module]:
@@ -130,8 +125,8 @@ def what_if(model: nn.Module, run: Callable, where: str = "") -> Callable:
         any answer, or a tuple of three, (answer, query_tokens, key_tokens): f then returns (answer, weights, *both).
     where: as in `weights_chosen`.
     changes: each a dictionary, applied in turn, to every row of the batch:
-        "kind": "cut" sets one weight to 0 and divides the row by its sum (zeros where it had nothing else);
-            "force" puts the row's whole weight on one key; "off" sets all weights of the head to 0
+        "kind": "cut" sets one weight to 0 and divides the row by its sum (zeros where it had nothing else), "zero" leaves
+            the rest as it was; "force" puts the row's whole weight on one key; "off" sets all weights of the head to 0
         "index": [layer, head], or [head] where there is one layer
         "query", "key": the cell, not for "off"; queries are counted over all calls of a run
     weights: [layer, head, T_q, T_k], as changed, of the first row of the batch. The rows of several calls stand one below
@@ -258,8 +253,8 @@ def change_at(paths, places):
 def place_of(change, num_layers):
     """A change as (kind, layer, head, query, key); raise ValueError for what it lacks, or for a layer out of range."""
     kind, index = change.get("kind"), list(change.get("index", []))
-    if kind not in ("cut", "force", "off"):
-        raise ValueError(f'a change of kind {kind!r}: it needs to be "cut", "force" or "off"')
+    if kind not in ("cut", "zero", "force", "off"):
+        raise ValueError(f'a change of kind {kind!r}: it needs to be "cut", "zero", "force" or "off"')
     whole = index if num_layers > 1 or len(index) != 1 else [0, *index]
     if len(whole) != 2 or not 0 <= whole[0] < num_layers:
         raise ValueError(f"a change at index {index}: it needs to be [layer, head], with a layer from 0 to {num_layers - 1}")
@@ -408,14 +403,10 @@ def trace(model: nn.Module):
     def leave(module, args, output):
         running.pop().output = output
 
-    points = [(module, module.used) for module in model.modules() if isinstance(module, HookPoint)]
-    handles = [module.register_forward_pre_hook(enter_for(path), with_kwargs=True) for path, module in model.named_modules()]
-    handles += [module.register_forward_hook(leave, always_call=True) for module in model.modules()]
-    try:
-        with torch.compiler.set_stance("force_eager"):
-            yield top.calls
-    finally:
-        for handle in handles:
-            handle.remove()
-        for point, used in points:
-            point.used = used
+    with torch.compiler.set_stance("force_eager"), ExitStack() as afterwards:
+        for path, module in model.named_modules():
+            if isinstance(module, HookPoint):
+                afterwards.callback(setattr, module, "used", module.used)
+            afterwards.enter_context(module.register_forward_pre_hook(enter_for(path), with_kwargs=True))
+            afterwards.enter_context(module.register_forward_hook(leave, always_call=True))
+        yield top.calls

@@ -49,9 +49,9 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 
 
 def check_whole(least=1, **numbers):
-    """Raise unless each number is whole and at least `least`."""
-    if any(n < least or n % 1 for n in numbers.values()):
-        raise ValueError(f"{', '.join(f'{name}={n}' for name, n in numbers.items())}: each needs to be at least {least}, and whole")
+    """Raise unless each number is whole, and not of type float, and at least `least`."""
+    if not all(hasattr(n, "__index__") and n >= least for n in numbers.values()):
+        raise ValueError(f"{', '.join(f'{k}={n!r}' for k, n in numbers.items())}: each needs to be at least {least}, and whole")
 
 
 def check_floating(**tensors):
@@ -69,15 +69,15 @@ def finite(logits):
     return logits
 
 
-def check_lengths(lengths, T_k):
-    """Raise unless `lengths` is a tensor `[B]` or `[B, T_q]` of integers from 0 to T_k."""
+def check_lengths(lengths, T_k, least=0):
+    """Raise unless `lengths` is a tensor `[B]` or `[B, T_q]` of integers from `least` to T_k."""
     kind = getattr(lengths, "dtype", type(lengths).__name__)
     if kind not in (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8):
         raise TypeError(f"lengths is {kind}: it needs to be a tensor of integers, such as torch.tensor([2, 3])")
     if lengths.dim() not in (1, 2):
         raise ValueError(f"lengths has shape {list(lengths.shape)}: it needs to be [B] or [B, T_q]")
-    if not all_within(lengths, 0, T_k):
-        raise ValueError(f"lengths {lengths.tolist()}: each needs to be from 0 to T_k={T_k}")
+    if not all_within(lengths, least, T_k):
+        raise ValueError(f"lengths {lengths.tolist()}: each needs to be from {least} to T_k={T_k}")
 
 
 def check_mask(mask, shape):
@@ -93,16 +93,12 @@ def check_mask(mask, shape):
         raise ValueError(f"the mask has shape {list(mask.shape)}: it needs to broadcast to the scores, {list(shape)}")
 
 
-def check_tokens(ids, vocab_size, lengths=None):
-    """Raise unless ids are integers [B, T] from 0 to vocab_size - 1, and lengths [B], if given, from 1 to T.
-
-    Each model calls this once, in its public methods; no layer does.
-    """
+def check_tokens(ids, vocab_size, lengths):
+    """Raise unless ids are integers [B, T] from 0 to vocab_size - 1, and lengths [B] from 1 to T."""
     check_indices("ids", ids, ["B", "T"], vocab_size)
-    if lengths is not None:
-        check_lengths(lengths, ids.shape[1])
-        if lengths.shape != ids.shape[:1] or not all_within(lengths, 1, ids.shape[1]):
-            raise ValueError(f"lengths {lengths.tolist()}: ids, {list(ids.shape)}, need one for each row, at least 1")
+    check_lengths(lengths, ids.shape[1], 1)
+    if lengths.shape != ids.shape[:1]:
+        raise ValueError(f"lengths {lengths.tolist()}: ids, {list(ids.shape)}, need one for each row")
 
 
 def check_indices(name, x, shape, size, holder="the table has rows for"):
@@ -110,8 +106,8 @@ def check_indices(name, x, shape, size, holder="the table has rows for"):
     came, kind = list(getattr(x, "shape", [])), getattr(x, "dtype", type(x).__name__)
     fits = len(came) == len(shape) and all(isinstance(n, str) or n == m for n, m in zip(shape, came))
     if not fits or kind not in (torch.int64, torch.int32):
-        raise ValueError(f"{name} of shape {came} and dtype {kind}: "
-                         f"they need to be integers (torch.int64), [{', '.join(map(str, shape))}]")
+        needed = ", ".join(map(str, shape))
+        raise ValueError(f"{name} of shape {came} and dtype {kind}: they need to be integers (torch.int64), [{needed}]")
     if not all_within(x, 0, size - 1):
         raise ValueError(f"{name} from {int(x.min())} to {int(x.max())}: {holder} 0 to {size - 1}")
 

@@ -9,13 +9,13 @@ class NGrams:
     """N-gram models of the ids [T], for every n from 1 to `order`.
 
     kneser_ney: modified Kneser-Ney smoothing, interpolated, in place of Witten-Bell's.
-    Raises ValueError where there are fewer ids than the order.
+    Raises ValueError where there are fewer ids than the order, or that is below 1.
     Source: Witten and Bell 1991, method C; Kneser and Ney 1995; Chen and Goodman 1999.
     """
 
     def __init__(self, ids: Tensor, vocab_size: int, order: int, kneser_ney: bool = False):
-        if len(ids) < order:
-            raise ValueError(f"order={order} for {len(ids)} ids: at least as many are needed")
+        if not 1 <= order <= len(ids):
+            raise ValueError(f"order={order} for {len(ids)} ids: it needs to be from 1 to {len(ids)}")
         self.vocab_size, self.kneser_ney = vocab_size, kneser_ney
         self.tables, self.shorter = [], []                   # of each order; and where a longer one asks it
         for n in range(1, order + 1):

@@ -542,10 +542,10 @@ def draw_lines(ax: Axes, series: Mapping[str, tuple], xlabel: str, ylabel: str, 
     """Draw curves, each with its own colour and dashes.
 
     series: from labels to (x, y), at most five. points: (x, y) of dots drawn beneath. log: "x", "y" or "xy".
-    Returns the drawn artists, dots first, for a lab to move. Raises ValueError for more than five curves.
+    Returns the drawn artists, dots first, for a lab to move. Raises ValueError for no curve, and for more than five.
     """
-    if len(series) > len(LINE_STYLES):
-        raise ValueError(f"{len(series)} curves: one picture can tell {len(LINE_STYLES)} apart")
+    if not 1 <= len(series) <= len(LINE_STYLES):
+        raise ValueError(f"{len(series)} curves: one picture can tell {len(LINE_STYLES)} apart, and needs one")
     artists = []
     if points is not None:
         artists += ax.plot(*map(as_numpy, points), "o", color=VALUE, alpha=0.6, markersize=4, label="data")
@@ -572,6 +572,8 @@ def draw_lines(ax: Axes, series: Mapping[str, tuple], xlabel: str, ylabel: str, 
 
 def histograms(groups: Mapping[str, Values], xlabel: str, alt: str) -> Picture:
     """A picture of how values are spread: for each group `[N]` 20 bins on a log axis from 1e-4, with all below, to 1."""
+    if not groups or not all(map(len, groups.values())):
+        raise ValueError(f"groups of {list(map(len, groups.values()))} values: at least one group is needed, and a value in each")
     rows = math.ceil(len(groups) / 2)
     picture, axes = panels(6.4, 2 * rows, rows, 2, alt, sharey=True, squeeze=False)
     for ax in axes.flat[len(groups):]:
@@ -591,7 +593,7 @@ def draw_plane(ax: Axes, keys: Values, names: Iterable[str], reach: float = 4) -
     arrow = {"arrowstyle": "-|>", "color": KEY, "linewidth": 2.5, "shrinkB": 0}
     for (x, y), name in zip(as_numpy(keys), names, strict=True):
         ax.annotate("", (x, y), (0, 0), arrowprops=arrow)
-        length = math.hypot(x, y)
+        length = math.hypot(x, y) or 1.0
         ax.text(x + 0.35 * x / length, y + 0.35 * y / length, name, weight="bold", ha="center", va="center")
     query, = ax.plot([0, 1], [0, 1], "o-", color=QUERY, linewidth=3, markersize=11, markevery=[1], label="query: drag it")
     ax.plot([], [], color=KEY, linewidth=2.5, label="keys")

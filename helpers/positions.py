@@ -54,14 +54,14 @@ class LearnedPositions(nn.Module):
 
     def __init__(self, max_len: int, d_model: int):
         super().__init__()
+        check_whole(max_len=max_len, d_model=d_model)
         self.table = nn.Parameter(torch.randn(max_len, d_model) * d_model**-0.5)
 
     def forward(self, x: Tensor, offset: int = 0) -> Tensor:
         check_vectors(x, self.table.shape[1])
         T, max_len = x.shape[-2], len(self.table)
         if offset < 0 or offset + T > max_len:
-            raise ValueError(f"positions {offset} to {offset + T - 1}: "
-                             f"this table has rows for 0 to {max_len - 1}")
+            raise ValueError(f"positions {offset} to {offset + T - 1}: this table has rows for 0 to {max_len - 1}")
         return x + self.table[offset:offset + T]
 
 

@@ -23,7 +23,8 @@ class RecurrentEncoder(nn.Module):
         super().__init__()
         if bidirectional and d_model % 2:
             raise ValueError(f"d_model={d_model}: it needs to be even, a half for each direction")
-        d_embed, d_each = d_embed or d_model, d_model // 2 if bidirectional else d_model
+        d_embed, d_each = d_model if d_embed is None else d_embed, d_model // 2 if bidirectional else d_model
+        check_whole(vocab_size=vocab_size, d_model=d_model, d_embed=d_embed)
         self.embed, self.dropout = nn.Embedding(vocab_size, d_embed), nn.Dropout(dropout)
         self.rnn = make_rnn(kind, d_embed, d_each, num_layers, dropout, bidirectional)
 
@@ -47,7 +48,8 @@ class RecurrentDecoder(nn.Module):
     def __init__(self, vocab_size: int, d_model: int, num_layers: int = 1, kind: str = "gru",
                  attention: bool = True, dropout: float = 0.0, d_embed: int | None = None):
         super().__init__()
-        d_embed = d_embed or d_model
+        d_embed = d_model if d_embed is None else d_embed
+        check_whole(vocab_size=vocab_size, d_model=d_model, d_embed=d_embed)
         self.embed, self.dropout = nn.Embedding(vocab_size, d_embed), nn.Dropout(dropout)
         self.attention = AdditiveAttention(d_model, d_model, d_model) if attention else None
         self.rnn = make_rnn(kind, d_embed + d_model, d_model, num_layers, dropout)

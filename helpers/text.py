@@ -52,7 +52,7 @@ class Vocab:
     def decode(self, ids) -> list[str]:
         """The tokens up to the first `<eos>`, without `<pad>` and `<bos>`. Raises ValueError for unknown ids."""
         tokens = []
-        for i in map(int, ids):
+        for i in map(operator.index, ids):
             if not 0 <= i < len(self):
                 raise ValueError(f"id {i}: this vocabulary has the ids 0 to {len(self) - 1}")
             if i == EOS:
@@ -88,16 +88,17 @@ def read_wordpiece(path, lowercase: bool = True, strip_accents: bool | None = No
     strip_accents: é as e; as lowercase has it if None. Raises FileNotFoundError where there is none, ValueError where a special
     token is missing, a token is there twice, or the text is not UTF-8.
     """
+    if (path := pathlib.Path(path)).exists() and not path.is_file():
+        raise ValueError(f"{path} is a folder or a pipe, where a file is needed")
     try:
-        lines = pathlib.Path(path).read_text(encoding="utf-8-sig").split("\n")    # splitlines breaks at other characters, too
+        lines = path.read_text(encoding="utf-8-sig").split("\n")    # splitlines breaks at other characters, too
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8: {error}") from error
     tokens = lines[:-1] if lines[-1] == "" else lines
     missing = [token for token in BERT_SPECIAL if token not in tokens]
     if missing or len(set(tokens)) < len(tokens):
         trouble = f"no {', '.join(missing)}" if missing else "a token that is there twice"
-        raise ValueError(f"{path}: {trouble}; a vocabulary of BERT has one token on each line, "
-                         f"{', '.join(BERT_SPECIAL)} among them")
+        raise ValueError(f"{path}: {trouble}; a vocabulary of BERT has one token on each line, and all of {' '.join(BERT_SPECIAL)}")
     return BertWordPieceTokenizer({token: i for i, token in enumerate(tokens)}, lowercase=lowercase, strip_accents=strip_accents)
 
 
@@ -138,6 +139,7 @@ def windows(ids: Tensor, length: int, batch_size: int, steps: int, seed: int = 0
     """
     if not 0 < length < len(ids):
         raise ValueError(f"a text of {len(ids)} tokens: more than length={length} are needed, which is 1 or more")
+    check_whole(length=length, batch_size=batch_size)
     generator, offsets = torch.Generator().manual_seed(seed), torch.arange(length + 1)
     for _ in range(steps):
         starts = torch.randint(len(ids) - length, (batch_size, 1), generator=generator)

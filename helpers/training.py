@@ -67,13 +67,15 @@ def without_training(model, measure):
 
 
 def one_cycle(steps: int, warm: float = 0.3):
-    """A schedule: linear up to 1 for the first part `warm` of the steps, then down to 0 along a cosine.
+    """A schedule: linear up to 1 for the first part `warm` of the steps, then down to 0 along a cosine, where it stays.
 
     Source: Smith and Topin 2018.
     """
+    check_whole(steps=steps)
+
     def factor(step):
-        done = (step + 1) / steps
-        return done / warm if done < warm else (1 + math.cos(math.pi * (done - warm) / (1 - warm))) / 2
+        done = min(1.0, (step + 1) / steps)
+        return done / warm if done <= warm else (1 + math.cos(math.pi * (done - warm) / (1 - warm))) / 2
     return factor
 
 
@@ -82,6 +84,7 @@ def warm_up(warm: int):
 
     warm: the number of steps to the peak. Source: Vaswani et al. 2017, section 5.3.
     """
+    check_whole(warm=warm)
     return lambda step: min((step + 1) / warm, ((step + 1) / warm) ** -0.5)
 
 

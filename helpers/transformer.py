@@ -6,22 +6,24 @@ import torch
 from torch import Tensor, nn
 
 from helpers.attention import MultiHeadAttention
-from helpers.masks import causal_mask, check_tokens, check_whole, padding_mask
+from helpers.masks import causal_mask, check_indices, check_tokens, check_whole, padding_mask
 from helpers.positions import SinusoidalPositions, check_vectors
 
 
 class FeedForward(nn.Module):
-    """Up to d_ff, an activation, down to d_model, for each token by itself: x [..., d_model] to the same.
+    """Up to d_ff, an activation, down to d_model, for each token by itself: x [..., T, d_model] to the same.
 
-    activation: ReLU in the paper. Source: Vaswani et al. 2017, section 3.3.
+    activation: ReLU in the paper. Raises ValueError for another size. Source: Vaswani et al. 2017, section 3.3.
     """
 
     def __init__(self, d_model: int, d_ff: int, dropout: float = 0.0, activation: Callable = torch.relu):
         super().__init__()
+        check_whole(d_model=d_model, d_ff=d_ff)
         self.up, self.down = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
         self.activation, self.dropout = activation, nn.Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
+        check_vectors(x, self.up.in_features)
         return self.down(self.dropout(self.activation(self.up(x))))
 
 
@@ -92,11 +94,12 @@ class KVCache:
     """What a decoder keeps from step to step: the keys and values of the tokens so far, by attention module.
 
     memory [B, T_src, d_model], memory_mask [B, 1, T_src]: what cross-attention reads; None without an
-    encoder. length: the number of tokens so far.
+    encoder. length: the number of tokens so far; rows: of the batch that is kept, "B" before there is one.
     """
 
     def __init__(self, memory: Tensor | None = None, memory_mask: Tensor | None = None):
         self.memory, self.memory_mask, self.length = memory, memory_mask, 0
+        self.rows = "B" if memory is None else len(memory)
         self.kept = {}                                       # (keys, values) by attention module
 
     def get(self, attention: nn.Module) -> tuple[Tensor, Tensor] | None:
@@ -108,11 +111,12 @@ class KVCache:
         if attention in self.kept:
             before_k, before_v = self.kept[attention]
             k, v = torch.cat([before_k, k], 2), torch.cat([before_v, v], 2)
-        self.kept[attention] = k, v
+        self.kept[attention], self.rows = (k, v), len(k)
         return k, v
 
     def select(self, rows: Tensor) -> None:
         """Keep these rows of the batch: [N] row numbers, in this order, possibly repeated."""
+        self.rows = len(rows)
         self.memory = None if self.memory is None else self.memory[rows]
         self.memory_mask = None if self.memory_mask is None else self.memory_mask[rows]
         self.kept = {attention: (k[rows], v[rows]) for attention, (k, v) in self.kept.items()}
@@ -127,6 +131,7 @@ class Embedding(nn.Module):
 
     def __init__(self, vocab_size: int, d_model: int, dropout: float = 0.0, base: float = 10_000.0):
         super().__init__()
+        check_whole(vocab_size=vocab_size, d_model=d_model)
         self.tokens = nn.Embedding(vocab_size, d_model)
         nn.init.normal_(self.tokens.weight, std=d_model**-0.5)
         self.positions, self.dropout = SinusoidalPositions(d_model, base), nn.Dropout(dropout)
@@ -185,7 +190,6 @@ class Transformer(nn.Module):
     def decode(self, tgt: Tensor, memory: Tensor, memory_mask: Tensor,
                cache: KVCache | None = None) -> Tensor:
         """Logits after each of tgt [B, T]; with a cache, tgt continues the tokens that the cache holds."""
-        check_tokens(tgt, self.tgt_embed.tokens.num_embeddings)
         x, mask = embed_next(self.tgt_embed, tgt, cache)
         return self.output(self.decoder(x, memory, mask, memory_mask, cache))
 
@@ -215,7 +219,6 @@ class GPT(nn.Module):
         self.output = nn.Linear(d_model, vocab_size, bias=False)
 
     def forward(self, ids: Tensor, cache: KVCache | None = None) -> Tensor:
-        check_tokens(ids, self.embed.tokens.num_embeddings)
         x, mask = embed_next(self.embed, ids, cache)
         return self.output(self.decoder(x, None, mask, None, cache))
 
@@ -238,6 +241,7 @@ class Classifier(nn.Module):
         super().__init__()
         if pooling not in ("cls", "mean"):
             raise ValueError(f'pooling={pooling!r}: it needs to be "cls" or "mean"')
+        check_whole(num_classes=num_classes)
         sizes = d_model, num_heads, d_ff, dropout, norm
         self.pooling = pooling
         self.embed = Embedding(vocab_size, d_model, dropout)
@@ -260,6 +264,7 @@ def mean_pool(x: Tensor, mask: Tensor) -> Tensor:
 
 def embed_next(embed: Embedding, ids: Tensor, cache: KVCache | None):
     """Vectors of the next ids [B, T] and their causal mask [T, tokens so far]; the cache counts them."""
+    check_indices("ids", ids, [cache.rows if cache else "B", "T"], embed.tokens.num_embeddings)
     T, before = ids.shape[1], cache.length if cache else 0
     if cache:
         cache.length += T

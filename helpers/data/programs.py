@@ -21,12 +21,11 @@ def load_programs(path=None) -> dict[str, list[str]]:
     folder = pathlib.Path(path or sysconfig.get_path("stdlib"))
     files = folder.rglob("*.py") if path else folder.glob("[a-z]*.py")
     programs = {"train": [], "validation": [], "test": []}
-    for file in sorted(files):
+    for file in sorted(filter(pathlib.Path.is_file, files)):
         text = file.read_text(encoding="utf-8", errors="replace")
         if text.isascii():
             part = zlib.crc32(file.name.encode()) % PARTS
             programs[{0: "test", 1: "validation"}.get(part, "train")].append(text)
     if empty := [part for part, texts in programs.items() if not texts]:
-        raise ValueError(f"{folder}: no .py files for {', '.join(empty)}; about one file in {PARTS} is for each of "
-                         "validation and test, so more files are needed")
+        raise ValueError(f"{folder}: no .py files for {', '.join(empty)}; about one in {PARTS} goes there, more files are needed")
     return programs

@@ -23,6 +23,7 @@ CACHE = "ATTENTION_COURSE_CACHE"               # names another cache folder, one
 SHIPPED = pathlib.Path(__file__).parent        # the texts that tools/make_data wrote
 ARCHIVE = re.compile(r".*\.(zip|tar|tgz|tar\.\w+)")
 DECOMPRESS = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
+print_once = functools.cache(print)
 DAMAGE = (OSError, EOFError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError)
 
 
@@ -105,11 +106,13 @@ def read_bytes(path: pathlib.Path) -> bytes:
 def decode(path: pathlib.Path, content: bytes) -> File:
     """The text of a file, with the line ends of every system."""
     try:
-        return File(str(path), content.decode("utf-8-sig").replace("\r\n", "\n"))
+        text, wrong = content.decode("utf-8-sig").replace("\r\n", "\n"), content.find(b"\0")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        came = content[error.start:][:4]
-        raise ValueError(f"{path}, line {line:,}: {came!r}, where UTF-8 is needed") from error
+        text, wrong = "", error.start
+    if wrong >= 0:
+        line, came = content.count(b"\n", 0, wrong) + 1, content[wrong:][:4]
+        raise ValueError(f"{path}, line {line:,}: {came!r}, where UTF-8 is needed")
+    return File(str(path), text if "\n" in text else text.replace("\r", "\n"))
 
 
 def read_published(folder: str, *layouts: tuple[str, ...], path=None, known: Collection[str] = (), url: str = "",
@@ -136,14 +139,8 @@ def read_published(folder: str, *layouts: tuple[str, ...], path=None, known: Col
         algorithm = checksum.partition(":")[0] or "sha256"
         unknown = [archive] * (f"{algorithm}:{pooch.file_hash(archive, algorithm)}" != checksum)
     for path in unknown:
-        say_unknown(path)
+        print_once(f"{path} is an edition that is not known here; it is read as it is.")
     return files
-
-
-@functools.cache
-def say_unknown(path):
-    """Print, once for each path, that what is read may not be what was published."""
-    print(f"{path} is an edition that is not known here; it is read as it is.")
 
 
 def fetch(url: str, checksum: str, folder: pathlib.Path) -> pathlib.Path:
@@ -179,6 +176,8 @@ def columns(file: File, *names: str) -> list[tuple[int, list[str]]]:
     places = [next((header.index(name) for name in some.split() if name in header), None) for some in names]
     if any(place is not None for place in places):
         rows = rows[1:]
+        if any(header.count(header[place]) > 1 for place in places if place is not None):
+            raise file.error(1, file.lines()[0], f"{needed}, once each,")
     else:
         places = list(range(len(names)))
     if not rows or None in places:
@@ -212,5 +211,7 @@ def two_parts(parts: list[list], key: Callable = lambda row: row[0]) -> tuple[li
         return tuple(parts)
     [rows] = parts
     keys = sorted({key(row) for row in rows}, key=lambda text: zlib.crc32(text.encode()))
+    if len(keys) < 2:
+        raise ValueError(f"{len(rows)} rows, of which {len(keys)} differ: at least two are needed, one of them to hold out")
     held_out = set(keys[:max(1, len(keys) // 10)])
     return [row for row in rows if key(row) not in held_out], [row for row in rows if key(row) in held_out]

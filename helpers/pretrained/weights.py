@@ -132,8 +132,10 @@ def refuse(complaint, troubles):
 
 
 def own_tensors(model):
-    """Name and tensor of everything that a model keeps, each tensor once."""
+    """Name and tensor of everything that a model keeps, each tensor once; raise ValueError if one has no numbers."""
     tensors = model.state_dict(keep_vars=True)
+    refuse(f"this {type(model).__name__} holds no numbers: make it anew, on another device",
+           {"on the device meta": [name for name, tensor in tensors.items() if tensor.is_meta]})
     first = {id(tensor): name for name, tensor in reversed(tensors.items())}
     return {name: tensor for name, tensor in tensors.items() if first[id(tensor)] == name}
 

@@ -92,8 +92,7 @@ def join(first: list[int], second: list[int], cls: int, sep: int, max_len: int) 
 
     The longer of the two is cut at its end until all fits. Raises ValueError for a max_len below 5, too few for a token of each.
     """
-    if max_len < 5:
-        raise ValueError(f"max_len={max_len}: [CLS], two times [SEP] and a token of each text need 5")
+    check_whole(5, max_len=max_len)
     first, second = list(first), list(second)
     while len(first) + len(second) > max_len - 3:
         (first if len(first) > len(second) else second).pop()

@@ -123,8 +123,7 @@ class AttentionExplorer(Typed, Touch, anywidget.AnyWidget):
     @property
     def ranges(self) -> dict[str, Sequence]:
         """Every control, with the values it can take."""
-        sizes = zip([*self.axes, "query", "key"], self.shape)
-        ranges = {name: range(size) for name, size in sizes}
+        ranges = {name: range(size) for name, size in zip([*self.axes, "query", "key"], self.shape)}
         if self.summaries:
             ranges["head"] = [*ranges["head"], *self.summaries]
         many = math.prod(self.shape[:-2]) > 1

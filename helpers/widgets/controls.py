@@ -2,6 +2,7 @@
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import ipywidgets
@@ -24,9 +25,9 @@ def as_control(name: str, value: Any, label: str | None = None) -> ipywidgets.Wi
         return ipywidgets.Checkbox(value, indent=False, **text)
     if isinstance(value, str):
         return ipywidgets.Text(value, continuous_update=False, **text)
-    if isinstance(value, list):
+    if isinstance(value, list) and value:
         return ipywidgets.Dropdown(options=value, **text)
-    if isinstance(value, tuple) and 2 <= len(value) <= 4:
+    if isinstance(value, tuple) and 2 <= len(value) <= 4 and all(isinstance(number, Real) for number in value):
         low, high, step, start = span = limits(name, value)
         if low == high:
             raise ValueError(f"{name}={value}: a slider needs low < high, a step above 0, a start in between")
@@ -34,9 +35,8 @@ def as_control(name: str, value: Any, label: str | None = None) -> ipywidgets.Wi
             return with_range(ipywidgets.IntSlider(start, min=low, max=high, step=step, **text))
         decimals = next((d for d in range(1, MOST_DECIMALS) if all(abs(round(n, d) - n) < 1e-9 for n in span)), MOST_DECIMALS)
         return with_range(ipywidgets.FloatSlider(start, min=low, max=high, step=step, readout_format=f".{decimals}f", **text))
-    raise TypeError(f"{name}={value!r}: a control is (low, high), (low, high, step), "
-                    "(low, high, step, start), a list, True or False, text, a widget, or a function "
-                    "of other controls that returns the ends of a slider")
+    raise TypeError(f"{name}={value!r}: a control is numbers (low, high), (low, high, step) or (low, high, step, start), a list, "
+                    "not empty, True or False, text, a widget, or a function of other controls that returns such numbers")
 
 
 def limits(name: str, value: tuple) -> tuple:

@@ -44,7 +44,7 @@ class Lab(ipywidgets.Box):
         self.image = LivePicture()
         self.message = ipywidgets.HTML(layout=ipywidgets.Layout(display="none"))
         with ONE_AT_A_TIME:
-            self.current = self.draw(**self.values)
+            self.current = self.drawn()
             self.keep_layout()
             self.show(self.current)
         self.image.observe(self.dragged, "pointer")
@@ -104,7 +104,7 @@ class Lab(ipywidgets.Box):
             try:
                 self.paused = True                      # a range that follows may change a value
                 self.follow()
-                self.show(self.laid_out(self.draw(**self.values)))
+                self.show(self.laid_out(self.drawn()))
             except Exception as error:                  # a reader's own draw may raise anything
                 text = html.escape(str(error) or type(error).__name__)
                 self.message.value = f'<div role="alert" class="lab-alert">{text}</div>'
@@ -113,6 +113,11 @@ class Lab(ipywidgets.Box):
                 self.message.layout.display = "none"
             finally:
                 self.paused = False
+
+    def drawn(self) -> Picture:
+        if not isinstance(picture := self.draw(**self.values), Picture):
+            raise TypeError(f"`draw` returned {type(picture).__name__}, not a Picture as of `plots.panels`: is a `return` missing?")
+        return picture
 
     def keep_layout(self) -> None:
         """Place the axes once, and keep what does not move as a background: later redraws only paint."""

@@ -5,6 +5,7 @@ import linecache
 import re
 import textwrap
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 import numpy as np
 import torch
@@ -52,22 +53,19 @@ class Steps:
     def __init__(self, model: nn.Module, inputs: Sequence, tokens: Sequence | None, vocab: Sequence | None):
         self.steps, self.values, self.labels, self.sources = [], [], [], []
         self.seen, self.texts, self.axes = {}, {}, []        # by id of a tensor: its step, its labels; the labels' axes
-        modes = [(module, module.training) for module in model.modules()]
-        try:
-            with torch.no_grad(), trace(model) as calls:
-                model.eval()(*inputs)
-        finally:
-            for module, training in modes:
-                module.training = training
+        with torch.no_grad(), trace(model) as calls, ExitStack() as afterwards:
+            for module in model.modules():
+                afterwards.callback(setattr, module, "training", module.training)
+            model.eval()(*inputs)
         call, = calls                                        # its tensors live as long as it does, and so their ids
         self.tables = [module.weight.shape for module in model.modules() if isinstance(module, nn.Embedding)]
         self.causal, self.answer, self.likeliest = -1, -1, []
         self.read_texts(call.inputs, tokens or [])
         self.blocks = [block for inner in call.calls for block in self.visit(inner, call, 0)]
-        outputs = call.output if isinstance(call.output, tuple) else [call.output]
-        for output in outputs:
-            if self.answer < 0 and self.last_name(self.seen.get(id(output), -1)) == "output":
-                self.answer = self.seen[id(output)]
+        for output in call.output if isinstance(call.output, tuple) else [call.output]:
+            number = self.seen.get(id(output), -1)
+            if self.answer < 0 <= number and self.steps[number]["name"].split(".")[-1] == "output":
+                self.answer = number
                 self.read_logits(self.steps[self.answer], vocab)
 
     def read_texts(self, inputs, tokens):
@@ -129,9 +127,8 @@ class Steps:
                 activation = getattr(parent.module.activation, "__name__", "activation")
                 blocks.append(self.add(f"{parent.path}.activation", x, call.place, text, formula=f"{activation}(up)"))
             else:
-                name = f"input of {call.path}"
-                summed = owner == "Residual"
-                blocks.append(self.add(name, x, call.place, text, "sum" if summed else "", FORMULAS["sum"] if summed else ""))
+                sort = "sum" if owner == "Residual" else ""
+                blocks.append(self.add(f"input of {call.path}", x, call.place, text, sort, FORMULAS.get(sort, "")))
         if kind in ("Dropout", "Identity"):                  # in evaluation mode both give what they get
             self.seen[id(call.output)], self.texts[id(call.output)] = self.seen.get(id(x), -1), text
             return blocks
@@ -196,10 +193,6 @@ class Steps:
         if last == "output":
             return "vocab_size" if size in [rows for rows, _ in self.tables] else "num_classes"
         return "d_model" if size in [columns for _, columns in self.tables] else "d"
-
-    def last_name(self, number):
-        """The last part of a step's name."""
-        return self.steps[number]["name"].split(".")[-1] if number >= 0 else ""
 
     def source(self, file, number, module):
         """The function around line `number` of a file, as a number in `sources`, and that line's place in it."""

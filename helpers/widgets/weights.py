@@ -18,8 +18,8 @@ def checked(weights, query_tokens, key_tokens, mask, axes, labels) -> tuple[np.n
         raise ValueError(f"values from {low:.3g} to {high:.3g}: weights lie between 0 and 1 (scores need a softmax first)")
     *sizes, T_q, T_k = shape
     axes = AXES.get(len(sizes)) if axes is None else list(axes)
-    if axes is None or len(axes) != len(sizes):
-        raise ValueError(f"axes={axes} for weights of shape {shape}: every axis before the last two needs a name")
+    if axes is None or len(axes) != len(sizes) or len({*axes, "query", "key"}) < values.ndim:
+        raise ValueError(f"axes={axes} for weights of shape {shape}: every axis before the last two needs a name of its own")
     for what, tokens, size in (("query_tokens", query_tokens, T_q), ("key_tokens", key_tokens, T_k)):
         if tokens is not None and len(tokens) != size:
             raise ValueError(f"{len(tokens)} {what} for weights of shape {shape}: {size} are needed")

@@ -149,9 +149,12 @@ def test_what_top_k_and_top_p_leave():
     assert_close(hot, torch.full((1, 4), 0.25), atol=1e-4, rtol=0)
 
 
-@pytest.mark.parametrize("options", [{"temperature": 0}, {"temperature": -1.0}, {"top_k": 0}, {"top_p": 0.0}, {"top_p": 1.1}])
-def test_what_leaves_nothing_to_draw_is_refused(options):
-    with pytest.raises(ValueError, match="a temperature above 0"):
+@pytest.mark.parametrize(("options", "needed"), [
+    ({"temperature": 0}, "a temperature above 0"), ({"temperature": -1.0}, "a temperature above 0"),
+    ({"top_k": 0}, "at least 1, and whole"), ({"top_k": 2.5}, "at least 1, and whole"),
+    ({"top_p": 0.0}, "a p above 0 and up to 1"), ({"top_p": 1.1}, "a p above 0 and up to 1")])
+def test_what_leaves_nothing_to_draw_is_refused(options, needed):
+    with pytest.raises(ValueError, match=needed):
         next_token_probs(torch.zeros(1, 3), **options)
 
 

@@ -96,7 +96,7 @@ def test_it_learns_from_labelled_batches_and_its_attention_can_be_recorded():
     (lambda: Classifier(20, 3, pooling="max"), 'pooling=\'max\': it needs to be "cls" or "mean"'),
     (lambda: Classifier(20, 3, norm="both"), "norm='both'"),
     (lambda: Classifier(20, 3, 10, 4), "d_model=10 does not divide into num_heads=4 equal heads"),
-    (lambda: Classifier(20, 3)(torch.tensor([[4, 5]]), torch.tensor([0])), "at least 1"),
+    (lambda: Classifier(20, 3)(torch.tensor([[4, 5]]), torch.tensor([0])), r"lengths \[0\]: each needs to be from 1 to T_k=2"),
     (lambda: Classifier(20, 3)(torch.tensor([[4, 20]]), torch.tensor([2])), "the table has rows for 0 to 19"),
 ])
 def test_what_does_not_fit_is_refused(act, message):

@@ -12,14 +12,16 @@ from torch import nn
 from torch.testing import assert_close
 
 from helpers.attention import AdditiveAttention, BilinearAttention, DotProductAttention, MultiHeadAttention
-from helpers.bert import Bert, BertForPretraining, best_span
+from helpers.bert import Bert, BertClassifier, BertForPretraining, BertTagger, best_span
 from helpers.generation import answers, beam_search, greedy, next_token_probs, sample, stream, translate
 from helpers.masks import causal_mask, masked_softmax
+from helpers.ngrams import NGrams
 from helpers.positions import LearnedPositions, SinusoidalPositions, alibi_bias, rotate, sinusoids
 from helpers.pretraining.objectives import mask_tokens
 from helpers.recurrent import Seq2Seq
 from helpers.text import Vocab, pad, windows
-from helpers.transformer import GPT, Classifier, DecoderLayer, EncoderLayer, KVCache, Transformer
+from helpers.training import one_cycle, warm_up
+from helpers.transformer import GPT, Classifier, DecoderLayer, Embedding, EncoderLayer, FeedForward, KVCache, Transformer
 
 torch.manual_seed(0)
 B, T = 2, 3
@@ -72,6 +74,7 @@ def test_a_list_is_no_tensor_of_ids(name):
 
 
 @pytest.mark.parametrize(("act", "message"), [
+    (lambda: TRANSFORMER.step(IDS[:1], TRANSFORMER.start(IDS, LENGTHS)), r"ids of shape \[1, 3\].*\[2, T\]"),
     (lambda: RNN(NONE, LENGTHS[:0], NONE), "rows=0: each needs to be at least 1"),
     (lambda: RNN(IDS, LENGTHS, IDS[:, :0]), "tokens=0: each needs to be at least 1"),
     (lambda: RNN(IDS, LENGTHS, IDS[[0, 1, 0]]), r"tgt of shape \[3, 3\].*need to be integers \(torch.int64\), \[2, T\]"),
@@ -83,6 +86,7 @@ def test_a_list_is_no_tensor_of_ids(name):
     (lambda: mask_tokens(NONE, {0}, 3, 9), "rows=0: each needs to be at least 1"),
     (lambda: mask_tokens(IDS[0], {0}, 3, 9), r"ids of shape \[3\].*\[B, T\]"),
     (lambda: mask_tokens(IDS, {0}, 3, 8), "ids from 0 to 8: the vocabulary has 0 to 7"),
+    (lambda: FeedForward(8, 12)(X[..., 1:]), r"x has shape \[2, 3, 7\]: it needs to be \[..., T, 8\]"),
     (lambda: EncoderLayer(8, 2, 12)(X[..., 1:]), r"x has shape \[2, 3, 7\]: it needs to be \[..., T, 8\]"),
     (lambda: EncoderLayer(8, 2, 12, norm="post")(X[..., 1:]), r"x has shape \[2, 3, 7\]"),
     (lambda: DecoderLayer(8, 2, 12)(X[..., 1:], X), r"x has shape \[2, 3, 7\]"),
@@ -98,6 +102,37 @@ def test_a_wrong_shape_is_refused(act, message):
     lambda n: Bert(9, 8, 2, 12, n), lambda n: Seq2Seq(9, 9, 8, n)])
 def test_no_model_is_without_layers(make, num_layers):
     refused(lambda: make(num_layers), ValueError, "num_layers=(0|-1): each needs to be at least 1")
+
+
+SIZES = {                                                    # of what is made, and what makes it of such a size
+    "d_ff": [lambda n: Transformer(9, 9, 8, 2, n), lambda n: GPT(9, 8, 2, n), lambda n: Bert(9, 8, 2, n),
+             lambda n: FeedForward(8, n)],
+    "d_model": [lambda n: FeedForward(n, 8), lambda n: Embedding(9, n), lambda n: LearnedPositions(5, n), lambda n: Bert(9, n, 2),
+                lambda n: Seq2Seq(9, 9, n), lambda n: Seq2Seq(9, 9, n, bidirectional=False)],
+    "d_embed": [lambda n: Seq2Seq(9, 9, 8, d_embed=n)],
+    "vocab_size": [lambda n: Transformer(n, 9, 8, 2), lambda n: Transformer(9, n, 8, 2), lambda n: GPT(n, 8, 2),
+                   lambda n: Bert(n, 8, 2), lambda n: Classifier(n, 3, 8, 2), lambda n: Seq2Seq(n, 9, 8),
+                   lambda n: Seq2Seq(9, n, 8)],
+    "num_classes": [lambda n: Classifier(9, n, 8, 2), lambda n: BertClassifier(BERT, n), lambda n: BertTagger(BERT, n)],
+    "max_len": [lambda n: Bert(9, 8, 2, max_len=n), lambda n: LearnedPositions(n, 8)],
+    "num_segments": [lambda n: Bert(9, 8, 2, num_segments=n)],
+}
+
+
+@pytest.mark.parametrize("size", [0, -2, 8.0, None])
+@pytest.mark.parametrize(("name", "make"), [(name, make) for name, makers in SIZES.items() for make in makers])
+def test_nothing_is_made_of_a_size_that_is_none(name, make, size):
+    if (name, size) == ("d_embed", None):
+        assert make(size)                                    # as large as d_model then
+    elif size is None and make in SIZES["d_model"][-2:-1]:
+        refused(lambda: make(size), TypeError, "NoneType")   # which has no half
+    else:
+        refused(lambda: make(size), ValueError, f"{name}={size}.*: each needs to be at least 1, and whole")
+
+
+@pytest.mark.parametrize("order", [0, -1, 10])
+def test_n_grams_have_a_token_and_no_more_than_the_text(order):
+    refused(lambda: NGrams(torch.arange(9), 9, order), ValueError, f"order={order} for 9 ids: it needs to be from 1 to 9")
 
 
 def test_batches_without_rows_pass():
@@ -162,6 +197,27 @@ def test_sizes_below_0_are_refused(act):
 def test_sizes_of_0_give_what_is_empty():
     assert causal_mask(0).shape == (0, 0) and causal_mask(3, 0).shape == (3, 0)
     assert sinusoids(0, 4).shape == (0, 4) and alibi_bias(2, 4, 2).shape == (2, 4, 2)
+
+
+@pytest.mark.parametrize("read", [lambda lengths: RNN(IDS, lengths, IDS), lambda lengths: TRANSFORMER(IDS, lengths, IDS),
+                                  lambda lengths: BERT(IDS, lengths), lambda lengths: CLASSIFIER(IDS, lengths)])
+@pytest.mark.parametrize("lengths", [None, [3, 2], torch.tensor([3.0, 2.0])])
+def test_lengths_are_integers_in_a_tensor(read, lengths):
+    refused(lambda: read(lengths), TypeError, "lengths is .*: it needs to be a tensor of integers")
+
+
+# Schedules
+
+@pytest.mark.parametrize("schedule", [one_cycle, warm_up])
+@pytest.mark.parametrize("steps", [0, -1, 1.5, float("nan"), None])
+def test_a_schedule_has_steps(schedule, steps):
+    refused(lambda: schedule(steps), ValueError, f"={steps}: each needs to be at least 1, and whole")
+
+
+@pytest.mark.parametrize("warm", [0, 0.3, 1])
+def test_one_cycle_stays_at_its_end(warm):
+    values = [one_cycle(10, warm)(step) for step in range(15)]
+    assert 0 < max(values) <= 1 and min(values) >= 0 and set(values[9:]) == {float(warm == 1)}
 
 
 # Generation
@@ -247,6 +303,19 @@ def test_extreme_temperatures_that_can_work_do():
     assert_close(next_token_probs(ONE_HIDDEN, 1e38), torch.tensor([[0.5, 0.0, 0.5]]))
 
 
+@pytest.mark.parametrize(("model", "start"), [(LM, KVCache), (TRANSFORMER, lambda: TRANSFORMER.start(IDS, LENGTHS))])
+@pytest.mark.parametrize("rows", [[0], [0, 1, 0]])
+def test_a_cache_goes_on_with_its_own_batch_and_loses_nothing_by_another(model, start, rows):
+    """The cache of a Transformer has its rows from the source, that of a GPT from its first tokens; later from those selected."""
+    cache, untouched = start(), start()
+    for each in (cache, untouched):
+        model.step(IDS, each)
+    refused(lambda: model.step(IDS[rows, :1], cache), ValueError, rf"ids of shape \[{len(rows)}, 1\].*\[2, T\]")
+    assert_close(model.step(IDS, cache), model.step(IDS, untouched))
+    cache.select(torch.tensor(rows))
+    assert model.step(IDS[rows], cache).shape == (len(rows), T, 9)
+
+
 def test_a_cache_keeps_rows_with_and_without_a_mask():
     rows = torch.tensor([1, 1, 0])
     for mask in (None, torch.ones(B, 1, T, dtype=torch.bool)):
@@ -263,6 +332,11 @@ def test_ids_are_not_rounded(rows):
     refused(lambda: pad(rows), TypeError, "integer|iterable")
 
 
+@pytest.mark.parametrize("ids", [[4.7], [4.0], torch.tensor([4.7]), ["4"], [float("nan")], [None]])
+def test_ids_are_not_rounded_to_be_decoded(ids):
+    refused(lambda: Vocab([["a", "b"]]).decode(ids), TypeError, "integer")
+
+
 def test_ids_that_are_whole_are_padded():
     ids, lengths = pad([torch.tensor([4, 5]), [], (6,)])
     assert ids.tolist() == [[4, 5], [0, 0], [6, 0]] and lengths.tolist() == [2, 0, 1]
@@ -271,6 +345,11 @@ def test_ids_that_are_whole_are_padded():
 @pytest.mark.parametrize("length", [-1, 0, 5])
 def test_windows_hold_a_token_and_its_target(length):
     refused(lambda: next(windows(torch.arange(5), length, 1, 1)), ValueError, rf"a text of 5 tokens: more than length={length} are")
+
+
+@pytest.mark.parametrize("sizes", [(2, 0), (2, -1), (2, 1.5), (1.5, 2)])
+def test_windows_and_their_batches_have_a_size(sizes):
+    refused(lambda: next(windows(torch.arange(5), *sizes, 1)), ValueError, "length=.*batch_size=.*: each needs to be at least 1")
 
 
 @pytest.mark.parametrize("i", [-1, 6, 99])

@@ -176,6 +176,8 @@ def asked(two):
     ([change("cut", key=1)], 81 / 82, [1, 0]),
     ([change("cut", [0], key=1)], 81 / 82, [1, 0]),                        # [head], as there is one layer
     ([change("cut"), change("cut", key=1)], 1 / 2, [0, 0]),                # nothing is left: zeros
+    ([change("zero")], 1 / 2, [0, 1 / 4]),
+    ([change("zero", key=1)], 27 / 28, [3 / 4, 0]),                        # the value at key 1 is zeros
     ([change("force", key=1)], 1 / 2, [0, 1]),
     ([change("cut"), change("force")], 81 / 82, [1, 0]),                   # in turn
     ([change("off")], 1 / 2, [0, 0]),
@@ -188,7 +190,7 @@ def test_answers_and_weights_by_hand(asked, changes, answer, row):
 
 
 @pytest.mark.parametrize("wrong, message", [
-    ({"kind": "double", "index": [0, 0]}, "a change of kind 'double': it needs to be \"cut\", \"force\" or \"off\""),
+    ({"kind": "double", "index": [0, 0]}, "a change of kind 'double': it needs to be \"cut\", \"zero\", \"force\" or \"off\""),
     ({}, "a change of kind None"),
     ({"kind": "cut", "index": [0, 0], "query": 1}, "to cut a weight, its query and its key are needed"),
     (change("cut", [1, 0]), r"a change at index \[1, 0\]: it needs to be \[layer, head\], with a layer from 0 to 0"),

@@ -102,6 +102,8 @@ def test_a_curve_too_many_is_refused_not_dropped():
     series = {f"curve {i}": ([0, 1], [0, i]) for i in range(6)}
     with pytest.raises(ValueError, match="6 curves: one picture can tell 5 apart"):
         plots.lines(series, "x", "y")
+    with pytest.raises(ValueError, match="0 curves: .* and needs one"):
+        plots.lines({}, "x", "y")
     del series["curve 5"]
     assert len(plots.lines(series, "x", "y").axes[0].lines) == 5
 
@@ -186,6 +188,12 @@ def test_a_clock_has_a_hand_for_the_query_and_one_for_the_key():
 def test_links_of_a_map_without_any_weight_are_none():
     picture = plots.links(torch.zeros(2, 3), 0, 0, list("ab"), list("cde"))
     assert picture._repr_mimebundle_()[0]["image/png"] and not picture.axes[0].collections
+
+
+@pytest.mark.parametrize(("groups", "sizes"), [({}, []), ({"one": []}, [0]), ({"one": [0.5], "two": torch.zeros(0)}, [1, 0])])
+def test_a_histogram_needs_a_value(groups, sizes):
+    with pytest.raises(ValueError, match=re.escape(f"groups of {sizes} values: at least one group is needed, and a value in each")):
+        plots.histograms(groups, "doubt", "")
 
 
 @pytest.mark.parametrize("names", [["one"], ["one", "two", "three"]])

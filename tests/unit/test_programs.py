@@ -1,4 +1,6 @@
 """The source of the standard library: split by file, the same in every version; and folders of one's own."""
+import os
+
 import pytest
 
 from helpers.data.programs import load_programs
@@ -23,6 +25,16 @@ def test_a_folder_of_ones_own(tmp_path):
     programs = load_programs(tmp_path)
     assert sum(map(len, programs.values())) == 200 and len(programs["train"]) > 160
     assert programs == load_programs(tmp_path)
+
+
+def test_what_is_no_file_is_no_program(tmp_path):
+    for part in range(60):
+        (tmp_path / f"{part}.py").write_text(str(part))
+    alone = load_programs(tmp_path)
+    (tmp_path / "folder.py").mkdir()
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe.py")
+    assert load_programs(tmp_path) == alone
 
 
 def test_too_few_files_are_refused(tmp_path):

@@ -64,6 +64,8 @@ def test_a_single_file_is_read_whatever_its_name_every_character_kept(put, name,
 
 def test_every_system_s_line_ends_are_read(put):
     assert texts(put({"a.txt": b"\xef\xbb\xbfGo.\r\nStop.\r\n"}) / "a.txt") == ["Go.\nStop.\n"]
+    assert texts(put({"a.txt": b"Go.\rStop.\r"}) / "a.txt") == ["Go.\nStop.\n"]
+    assert texts(put({"a.txt": b"Go.\rGo on.\nStop.\n"}) / "a.txt") == ["Go.\rGo on.\nStop.\n"]
 
 
 @pytest.mark.parametrize("inside", ["", "SST-2/", "./"])
@@ -109,7 +111,8 @@ def test_what_is_no_file_is_an_error_and_no_hang(put):
                 texts(path)
 
 
-@pytest.mark.parametrize("content, line, came", [(b"Go.\n\xe9t\xe9\n", 2, r"\\xe9t"), ("Go.\n".encode("utf-16"), 1, r"\\xff\\xfe")])
+@pytest.mark.parametrize("content, line, came", [(b"Go.\n\xe9t\xe9\n", 2, r"\\xe9t"), ("Go.\n".encode("utf-16"), 1, r"\\xff\\xfe"),
+                                                 (b"Go.\nSt\0p.\n", 2, r"\\x00p"), ("Go.".encode("utf-16-be"), 1, r"\\x00G")])
 def test_text_that_is_not_utf_8_is_refused_with_the_line(put, content, line, came):
     folder = put({"a.txt": content, "a.zip": zipped({"b.txt": content})})
     for name in ("a.txt", "a.zip"):
@@ -147,7 +150,7 @@ def cache(put, monkeypatch):
         folder.mkdir(parents=True, exist_ok=True)
         return folder
     monkeypatch.setenv(CACHE, str(put({}, "cache")))
-    published.say_unknown.cache_clear()
+    published.print_once.cache_clear()
     return write
 
 

@@ -57,6 +57,8 @@ def test_labels_are_words_or_whole_numbers(tmp_path, labels, names, found):
 @pytest.mark.parametrize("text, message", [
     ("", "mine.csv, line 1: '', where a table with sentence, label is needed"),
     ("text,label\n", "mine.csv, line 1: 'text,label', where"),
+    ("text,text,label\na,b,1\n", "mine.csv, line 1: 'text,text,label', where a table with sentence, label, once each, is needed"),
+    ("label\ttext\tLabel\n1\ta\t0\n", "line 1: 'label.*Label', where a table with sentence, label, once each, is needed"),
     ("index,sentence\n0,uneasy\n", "mine.csv, line 1: 'index,sentence', where a table with sentence, label is needed"),
     ("text,label\ngood,1\ngood, really,1\n", "mine.csv, line 3: .*really.*, where"),
     ("text,label\ngood,1\n\"never closed,1\nbad,0\n", "mine.csv, line 4: 'unexpected end of data', where"),
@@ -75,3 +77,10 @@ def test_a_file_that_is_not_there_is_asked_for(tmp_path, monkeypatch):
     (tmp_path / "train.tsv").write_text(SST2)
     with pytest.raises(FileNotFoundError, match=r"holds train.tsv, where \*train.* and \*dev.*, or .* is needed"):
         load_sentiment(path=tmp_path)
+
+
+@pytest.mark.parametrize("text", ["text,label\na,1\n", "text,label\na,1\na,0\n"])
+def test_one_text_cannot_be_held_out_and_trained_on(tmp_path, text):
+    (tmp_path / "mine.csv").write_text(text)
+    with pytest.raises(ValueError, match="rows, of which 1 differ: at least two are needed, one of them to hold out"):
+        load_sentiment(path=tmp_path / "mine.csv")

@@ -178,6 +178,17 @@ def test_a_damaged_file_is_refused_and_changes_nothing(path, damage):
     assert torch.equal(scores(model), scores(small()))
 
 
+def test_a_model_without_numbers_takes_none_and_has_none_to_save(path):
+    save_weights(small(1), path)
+    before = path.read_bytes()
+    with torch.device("meta"):
+        model = small()
+    for act in (load_weights, save_weights):
+        with pytest.raises(ValueError, match="holds no numbers: make it anew, on another device. On the device meta: .* more"):
+            act(model, path)
+    assert path.read_bytes() == before
+
+
 def test_weights_that_are_not_there(tmp_path):
     for name in ("no such name", tmp_path / "none.safetensors", tmp_path):
         with pytest.raises(FileNotFoundError, match="no weights .* a path that ends in .safetensors is needed, or one of"):

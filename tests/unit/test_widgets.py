@@ -230,6 +230,8 @@ def test_explorer_sends_hidden_cells_as_nan():
     (WEIGHTS, {"mask": torch.ones(5, 4, dtype=torch.bool)}, ValueError, r"the mask has shape \[5, 4\]"),
     (WEIGHTS, {"mask": torch.ones(4, 5)}, TypeError, "the mask is float32: it needs to be boolean"),
     (WEIGHTS, {"axes": ["head"]}, ValueError, "axes=.*every axis before the last two needs a name"),
+    (WEIGHTS, {"axes": ["head", "head"]}, ValueError, "axes=.*needs a name of its own"),
+    (WEIGHTS, {"axes": ["layer", "query"]}, ValueError, "axes=.*needs a name of its own"),
     (torch.ones(1, 1, 1, 1, 2, 2), {}, ValueError, "every axis before the last two needs a name"),
     (torch.ones(3), {}, ValueError, r"shape \[3\]"),
     (torch.ones(0, 3), {}, ValueError, r"shape \[0, 3\]"),
@@ -502,7 +504,19 @@ def test_lab_refuses_a_value_beyond_its_slider(lab):
         lab.move(power=99)
 
 
-@pytest.mark.parametrize("control", [None, 3, 1.5, (1,), (1, 2, 3, 4, 5), {"a": 1}])
+@pytest.mark.parametrize("come", [None, "a text", plots.panels(2, 1), plots.panels(2, 1)[1]])
+def test_what_draw_returns_has_to_be_a_picture(come):
+    with pytest.raises(TypeError, match=f"`draw` returned {type(come).__name__}, not a Picture .* is a `return` missing"):
+        explore(lambda a: come, a=(0, 1))
+    lab = explore(lambda a: come if a else curve(), a=(0, 1))
+    before = lab.image.pixels
+    lab.move(a=1)
+    assert "is a `return` missing?" in lab.message.value and not lab.message.layout.display and lab.image.pixels == before
+    lab.move(a=0)
+    assert lab.message.layout.display == "none"
+
+
+@pytest.mark.parametrize("control", [None, 3, 1.5, (1,), (1, 2, 3, 4, 5), {"a": 1}, [], ("red", "blue"), (None, 1)])
 def test_explore_refuses_an_unknown_kind_of_control(control):
     with pytest.raises(TypeError, match="a=.*: a control is"):
         explore(lambda a: curve(), a=control)
@@ -643,7 +657,7 @@ import time
 curve = TrainingCurve(1000)
 try:
     for step in range(1000):
-        time.sleep(0.01)
+        time.sleep(0.03)
         curve(step + 1, 2.0)
         if step == 200:
             raise KeyboardInterrupt

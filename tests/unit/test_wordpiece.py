@@ -1,5 +1,6 @@
 """WordPiece: the pieces of the reference for any text, and the same vocabulary whenever it is learned."""
 import json
+import os
 import subprocess
 import sys
 
@@ -144,3 +145,11 @@ def test_what_is_no_vocabulary_is_refused(tmp_path, tokens, words):
         read_wordpiece(tmp_path / "vocab.txt")
     with pytest.raises(FileNotFoundError):
         read_wordpiece(tmp_path / "none.txt")
+
+
+def test_a_pipe_which_might_never_end_is_no_vocabulary_nor_is_a_folder(tmp_path):
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+    for path in tmp_path, *tmp_path.iterdir():
+        with pytest.raises(ValueError, match=f"{path.name} is a folder or a pipe, where a file is needed"):
+            read_wordpiece(path)
