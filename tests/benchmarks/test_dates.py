@@ -110,9 +110,9 @@ def test_confidence(recorded, figure):
 
 
 def test_large_weights_that_matter(recorded, figure):
-    matter, own = recorded(LESSON, "cuts_that_matter", 100), recorded(LESSON, "effect_on_own_part", 100)
+    matter, own = recorded(LESSON, "cuts_that_matter", 100), recorded(LESSON, "cuts_on_own_part", 100)
     figure("weights above 0.5 whose cut costs 0.1 nats or more, %", matter, how=HOW)
-    figure("effect of cuts on the part of the text that a digit comes from, %", own, how=HOW)
+    figure("of all cuts that cost as much: on the part of the text that the digit comes from, %", own, how=HOW)
     assert max(matter) < 35 and min(own) > 98
 
 

@@ -32,7 +32,7 @@ def test_what_is_measured_of_a_good_model(task):
     task.source, task.target, task.test_pairs = SOURCE, TARGET, task.test_pairs[:60]
     found = measured(task, date_model())
     assert {*found} == {*MEASURED} - {"loss"}
-    assert found["exact_match"] > 0.95 and found["effect_on_own_part"] > 0.9 and 0.02 < found["cuts_that_matter"] < 0.5
+    assert found["exact_match"] > 0.95 and found["cuts_on_own_part"] > 0.9 and 0.02 < found["cuts_that_matter"] < 0.5
     assert found["misspelt"] < found["exact_match"] and found["auroc_sentences"] > 0.95
 
 

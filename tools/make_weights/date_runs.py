@@ -24,7 +24,7 @@ LESSON, SEEDS = (1, 1, 10_000, 2_000), (0, 1, 2)             # LESSON: size of t
 GRID = [LESSON, (8, 1, 10_000, 2_000), (8, 1, 10_000, 300), (8, 8, 10_000, 300), (1, 0.125, 10_000, 300), (1, 1, 10_000, 300),
         (1, 1, 20, 300)]
 SETTING = ["tokens", "positions", "base", "steps", "seed"]
-MEASURED = ["loss", "exact_match", "calibration_error", "cuts_that_matter", "effect_on_own_part", "misspelt",
+MEASURED = ["loss", "exact_match", "calibration_error", "cuts_that_matter", "cuts_on_own_part", "misspelt",
             "misspelt_calibration_error", "auroc_sentences", "sentences_sure", "auroc_impossible", "impossible_sure"]
 
 
@@ -81,7 +81,7 @@ class Task:
 
 
 def cuts(task, model):
-    """Of the large weights the share that matters, and the least share of the effect that lies on a digit's own part."""
+    """Of the large weights the share that matters, and of the cuts that matter the least share on a digit's own part."""
     days = [day for _, iso in task.test_pairs if (day := datetime.date.fromisoformat(iso)).day > 9][:20]
     large = matter = 0
     own, everywhere = torch.zeros(3), torch.zeros(3)             # of year, month, day
@@ -91,10 +91,10 @@ def cuts(task, model):
         top, key = weights.max(-1, keepdim=True)
         large += (top > 0.5).sum().item()
         matter += ((top > 0.5) & (effect.gather(-1, key) < -0.1)).sum().item()
-        helped, starts = (-effect).clamp(min=0), [len(" ".join(words[:i] + [""])) for i in range(4)]
+        costly, starts = effect < -0.1, [len(" ".join(words[:i] + [""])) for i in range(4)]
         for i, (rows, part) in enumerate(((slice(0, 4), 3), (slice(5, 7), 1), (slice(8, 10), 2))):
-            own[i] += helped[:, rows, starts[part]:starts[part] + len(words[part])].sum()
-            everywhere[i] += helped[:, rows].sum()
+            own[i] += costly[:, rows, starts[part]:starts[part] + len(words[part])].sum()
+            everywhere[i] += costly[:, rows].sum()
     return matter / large, (own / everywhere).min().item()
 
 
@@ -132,7 +132,7 @@ def measured(task, model):
     no_date, no_day = task.read(model, sentences)[1], task.read(model, impossible)[1]
     matter, own = cuts(task, model)
     return {"exact_match": share(found), "calibration_error": calibration_error(sure, found), "cuts_that_matter": matter,
-            "effect_on_own_part": own, "misspelt": share(misread),
+            "cuts_on_own_part": own, "misspelt": share(misread),
             "misspelt_calibration_error": calibration_error(misread_sure, misread),
             "auroc_sentences": auroc(sure, no_date), "sentences_sure": share(no_date > 0.9),
             "auroc_impossible": auroc(sure, no_day), "impossible_sure": share(no_day > 0.9)}
