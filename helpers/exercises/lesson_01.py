@@ -19,11 +19,8 @@ def slow_nearest_weights(query, key, k):
 def slow_leave_one_out_weights(x, width):
     weights = torch.zeros(len(x), len(x))
     for i in range(len(x)):
-        scores = {j: -((x[i] - x[j]) / width) ** 2 / 2 for j in range(len(x)) if j != i}
-        largest = max(scores.values())
-        for j in scores:
-            weights[i, j] = math.exp(scores[j] - largest)      # at least one is 1, so their sum is never 0
-        weights[i] = weights[i] / weights[i].sum()
+        others = [j for j in range(len(x)) if j != i]
+        weights[i, others] = (-((x[i] - x[others]) / width) ** 2 / 2).softmax(0)
     return weights
 
 
