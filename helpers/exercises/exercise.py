@@ -16,13 +16,15 @@ class Exercise:
     """spec: the slow, plain definition. cases: the arguments that an answer is tried on, the smallest first.
     mistakes: maps a sentence to a function that goes wrong as it says; an answer like it gets that.
     most: the most numbers that a tensor on the way may hold in the last case; None for any.
-    without: the name of a function that would do all the work, so that an answer may not call it; "" for none."""
+    without: the name of a function that would do all the work, so that an answer may not call it; "" for none.
+    lines: the most lines of Python that may run in the last case, so that an answer may not loop; None for any."""
 
     spec: Callable[..., Tensor]
     cases: list[tuple]
     mistakes: dict[str, Callable[..., Tensor]]
     most: int | None = None
     without: str = ""
+    lines: int | None = None
 
 
 class Largest(TorchFunctionMode):
@@ -73,6 +75,8 @@ def verdict(answer: Callable, exercise: Exercise) -> str:
         if largest.numbers > exercise.most:
             return (f"not yet: your result is right, but on the way your function makes a tensor {largest.shape} "
                     f"for a result {list(results[-1].shape)}; do without it.")
+    if exercise.lines is not None and lines_run(answer, exercise.cases[-1]) > exercise.lines:
+        return "not yet: your result is right, but your function loops; write it with operations on whole tensors."
     return f"correct, on all {len(exercise.cases)} cases."
 
 
@@ -167,6 +171,23 @@ def called_by(answer: Callable, case: tuple) -> set[str]:
     finally:
         sys.setprofile(profiler)
     return names
+
+
+def lines_run(answer: Callable, case: tuple) -> int:
+    """How many lines of Python run when `answer` does, each as often as it does; those of torch do not count."""
+    arguments, count, tracer = copy.deepcopy(case), 0, sys.gettrace()
+
+    def trace(frame, event, argument):
+        nonlocal count
+        count += event == "line" and not frame.f_globals.get("__name__", "").startswith("torch")
+        return trace
+
+    sys.settrace(trace)
+    try:
+        answer(*arguments)
+    finally:
+        sys.settrace(tracer)
+    return count
 
 
 def numbers(*shape: int, seed: int) -> Tensor:

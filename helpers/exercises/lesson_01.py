@@ -17,14 +17,11 @@ def slow_nearest_weights(query, key, k):
 
 
 def slow_leave_one_out_weights(x, width):
-    n = len(x)
-    weights = torch.zeros(n, n, dtype=torch.float64)        # exp(-450) is 0 in float32
-    for i in range(n):
-        for j in range(n):
-            if j != i:
-                weights[i, j] = math.exp(-((x[i] - x[j]) / width) ** 2 / 2)
-        weights[i] = weights[i] / weights[i].sum()
-    return weights.float()
+    weights = torch.zeros(len(x), len(x))
+    for i in range(len(x)):
+        others = [j for j in range(len(x)) if j != i]
+        weights[i, others] = (-((x[i] - x[others]) / width) ** 2 / 2).softmax(0)
+    return weights
 
 
 def slow_average_batch(query, key, value, width):
@@ -55,11 +52,16 @@ def exponentials_first(x, width):
     return hidden / hidden.sum(1, keepdim=True)
 
 
+def exponentials(scores):
+    return scores.exp() / scores.exp().sum(-1, keepdim=True)
+
+
 def batch_scores(query, key, width):
     return -(((query.unsqueeze(2) - key.unsqueeze(1)) / width) ** 2) / 2
 
 
 points = torch.tensor([-1.1, 0.3, 0.8, 2.0, 3.7])
+quarters = [(4 * numbers(40, seed=seed)).round() / 4 for seed in (3, 4)]      # their distances are exact
 TIES = torch.tensor([1.0, -1.0, 1.0, -1.0, 1.0])
 
 EXERCISES = {
@@ -67,7 +69,7 @@ EXERCISES = {
         slow_nearest_weights,
         [(torch.tensor([0.0, 2.2]), torch.tensor([1.0, 2.0, 4.0]), 2), (torch.tensor([-2.0, 0.6]), points, 1),
          (torch.tensor([0.0, 3.0]), TIES, 2),
-         (torch.tensor([1.5, -0.5, 0.0, 9.0]), points, 3)],
+         (torch.tensor([1.5, -0.5, 0.0, 9.0]), points, 3), (*quarters, 3)],
         {
             "where two keys are equally near, more than k of them get a weight, and the row sums to more than 1":
                 up_to_the_kth,
@@ -79,14 +81,16 @@ EXERCISES = {
                 lambda query, key, k: nearest(-(query.unsqueeze(1) - key), k, 1 / k),
             "a key far below the query counts as near; take the absolute value of the difference":
                 lambda query, key, k: nearest(query.unsqueeze(1) - key, k, 1 / k),
-        }),
+        }, lines=30),
     "leave_one_out_weights": Exercise(
         slow_leave_one_out_weights,
-        [(torch.tensor([0.0, 30.0]), 1.0), (torch.tensor([0.0, 1.0, 3.0]), 1.0),
-         (torch.tensor([1.0, 1.0, 2.0]), 2.0), (points, 0.7)],
+        [(torch.tensor([0.0, 30.0]), 1.0), (torch.tensor([0.0, 1e5]), 1.0), (torch.tensor([0.0, 1.0, 3.0]), 1.0),
+         (torch.tensor([1.0, 1.0, 2.0]), 2.0), (points, 0.7), (numbers(40, seed=3), 0.7)],
         {
             "the exponential of a very low score is 0, and 0/0 is NaN; put -inf into the scores, and take their softmax":
                 exponentials_first,
+            "a point far away scores lower than the number that hides the diagonal, so a point sees itself; hide it by -inf":
+                lambda x, width: gaussian_scores(x, width).fill_diagonal_(-1e9).softmax(-1),
             "each point still sees itself, so the diagonal is not 0":
                 lambda x, width: gaussian_scores(x, width).softmax(-1),
             "the diagonal became 0 after the softmax, so the rows sum to less than 1; mask it before":
@@ -100,12 +104,15 @@ EXERCISES = {
                 lambda x, width: gaussian_scores(x, width).fill_diagonal_(-math.inf).softmax(0),
             "the / 2 of the Gaussian kernel is missing":
                 lambda x, width: (2 * gaussian_scores(x, width)).fill_diagonal_(-math.inf).softmax(-1),
-        }),
+        }, lines=30),
     "average_batch": Exercise(
         slow_average_batch,
         [(torch.tensor([[0.0], [2.0]]), torch.tensor([[0.0, 1.0], [2.0, 0.0]]),
           torch.tensor([[[0.0], [4.0]], [[6.0], [2.0]]]), 1.0),
-         (numbers(2, 4, seed=0), numbers(2, 3, seed=1), numbers(2, 3, 2, seed=2), 0.5)],
+         (torch.tensor([[0.0], [30.0]]), torch.tensor([[0.0, 1.0], [2.0, 0.0]]),
+          torch.tensor([[[0.0], [4.0]], [[6.0], [2.0]]]), 1.0),
+         (numbers(2, 4, seed=0), numbers(2, 3, seed=1), numbers(2, 3, 2, seed=2), 0.5),
+         (numbers(40, 40, seed=3), numbers(40, 3, seed=4), numbers(40, 3, 2, seed=5), 0.5)],
         {
             "you multiply the difference by the width; divide by it, so that a larger width looks farther":
                 lambda query, key, value, width: batch_scores(query, key, 1 / width).softmax(-1) @ value,
@@ -115,7 +122,9 @@ EXERCISES = {
                 lambda query, key, value, width: batch_scores(query, key, width).softmax(-1) @ value[:1],
             "the / 2 of the Gaussian kernel is missing":
                 lambda query, key, value, width: (2 * batch_scores(query, key, width)).softmax(-1) @ value,
+            "the exponential of a very low score is 0, and 0/0 is NaN; take the softmax of the scores":
+                lambda query, key, value, width: exponentials(batch_scores(query, key, width)) @ value,
             "the scores are no weights yet; take their softmax":
                 lambda query, key, value, width: batch_scores(query, key, width) @ value,
-        }),
+        }, lines=30),
 }

@@ -285,6 +285,17 @@ def test_a_computed_lab_fits_a_phone_and_a_screen_reader(opened, name):
     assert not re.search("record", page.locator("figure:has(.computed)").inner_text(), re.IGNORECASE)
 
 
+def test_a_width_and_its_curve_are_on_one_screen_of_a_phone(opened):
+    page = opened(KERNEL)
+    page.set_viewport_size(PHONE)
+    widths = page.locator(".computed .panel").last
+    widths.evaluate("node => node.scrollIntoView({ block: 'end' })")
+    slider, curve = page.get_by_role("slider", name="width").bounding_box(), widths.bounding_box()
+    bar = page.locator(".bar").bounding_box()
+    assert bar["y"] + bar["height"] <= slider["y"] and slider["y"] + slider["height"] <= curve["y"]
+    assert curve["y"] + curve["height"] <= PHONE["height"] + 1
+
+
 def test_a_tap_sets_the_frame(browser, folder):
     page = browser.new_page(viewport=PHONE, has_touch=True)
     page.goto((folder / f"{READER}.html").as_uri())

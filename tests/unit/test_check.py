@@ -201,6 +201,20 @@ def test_views_and_small_tensors_on_the_way_are_allowed(said, answer):
     assert "correct" in said(answer, "distance_scores")
 
 
+def test_a_tensor_answer_of_many_lines_is_no_loop(said):
+    def nearest_weights(query, key, k):
+        distance = query.unsqueeze(1) - key
+        distance = distance.abs()
+        order = distance.argsort(dim=1, stable=True)
+        nearest = order[:, :k]
+        weights = torch.zeros_like(distance)
+        for _ in range(2):                                    # a few times are no loop over queries or keys
+            weights = weights.scatter(1, nearest, 1 / k)
+        return weights
+
+    assert "correct, on all 5 cases" in said(nearest_weights, "nearest_weights")
+
+
 def test_a_solution_is_checked_as_its_exercise(said):
     assert said(RIGHT["window_mask"], "window_mask_solution").startswith("window_mask_solution: correct")
 
@@ -221,6 +235,19 @@ def test_a_result_in_place_of_a_function_is_refused():
 
 def gaussian(x, width):
     return -((x.unsqueeze(1) - x) / width).square() / 2
+
+
+def normalised(numbers):
+    return numbers / numbers.sum(-1, keepdim=True)
+
+
+def nearest_of_lists(query, key, k):
+    """The plain version under another name, without a tensor in its loops."""
+    rows = []
+    for q in query.tolist():
+        nearest = sorted(range(len(key)), key=lambda j: abs(q - key.tolist()[j]))[:k]
+        rows.append([1 / k if j in nearest else 0.0 for j in range(len(key))])
+    return torch.tensor(rows)
 
 
 def average(output_a, sum_a, output_b, sum_b):
@@ -261,6 +288,19 @@ PASSED = [
      lambda x, width: gaussian(x, width).masked_fill(gaussian(x, width) == 0, -math.inf).softmax(-1)),
     ("leave_one_out_weights", "x             = [0.0, 30.0]",
      lambda x, width: gaussian(x, width).fill_diagonal_(-20).softmax(-1)),
+    ("leave_one_out_weights", "scores lower than the number that hides the diagonal",
+     lambda x, width: gaussian(x, width).masked_fill(torch.eye(len(x), dtype=torch.bool), -1e9).softmax(-1)),
+    ("leave_one_out_weights", "x             = [0.0, 1e+05]", lambda x, width: normalised(
+        gaussian(x.double(), width).exp().fill_diagonal_(0)).float()),
+    ("leave_one_out_weights", "your function loops", lambda x, width: torch.stack([
+        scores.where(torch.arange(len(x)) != i, -math.inf).softmax(-1) for i, scores in enumerate(gaussian(x, width))])),
+    ("nearest_weights", "your function loops", lambda query, key, k: torch.stack([torch.zeros(len(key)).scatter(
+        0, (q - key).abs().argsort(stable=True)[:k], 1 / k) for q in query])),
+    ("nearest_weights", "your function loops", nearest_of_lists),
+    ("average_batch", "take the softmax of the scores", lambda query, key, value, width: normalised(
+        (-((query.unsqueeze(-1) - key.unsqueeze(1)) / width).square() / 2).exp()) @ value),
+    ("average_batch", "your function loops", lambda query, key, value, width: torch.stack([
+        (-((q.unsqueeze(-1) - k) / width).square() / 2).softmax(-1) @ v for q, k, v in zip(query, key, value)])),
     ("distance_scores", "your result is",
      lambda query, key: -1.5 * (query.unsqueeze(1) - key).square().mean(-1)),
     ("harmed", "NaN passes your test", lambda attention, x, lengths: torch.stack([

@@ -37,12 +37,17 @@ function regression(sample, logKernel, width) {
 
 const errorOf = (output) => meanOf(output, (value, i) => (value - trueCurve(GRID[i])) ** 2);
 
+// The leave-one-out loss of a width.
+function leftOut(sample, logKernel, width) {
+  const scratch = new Float64Array(sample.x.length);
+  return meanOf(sample.x, (x, i) => (nadarayaWatson(x, sample, logKernel, width, scratch, i).output - sample.y[i]) ** 2);
+}
+
 // The error and the leave-one-out loss of each width.
 function ofAllWidths(sample, logKernel, widths) {
   const scratch = new Float64Array(sample.x.length);
   const errors = widths.map((width) => errorOf(GRID.map((query) => nadarayaWatson(query, sample, logKernel, width, scratch).output)));
-  const leftOut = (width) => meanOf(sample.x, (x, i) => (nadarayaWatson(x, sample, logKernel, width, scratch, i).output - sample.y[i]) ** 2);
-  return [errors, widths.map(leftOut)];
+  return [errors, widths.map((width) => leftOut(sample, logKernel, width))];
 }
 
 function kernelPanels() {
@@ -84,7 +89,9 @@ function drawRegression({ points, map, widths }, colors) {
 computedLabs.kernel_regression = (box, { colors, widths: tried }) => {
   const panels = kernelPanels(), { points, map, widths } = panels, show = drawRegression(panels, colors), known = new Map();
   const curves = ["grey dashdot", "ink dotted"].map((kind) => add(widths, "path", { class: `curve ${kind}` }));
+  const lowest = curves.map(() => add(widths, "circle", { class: "lowest", r: 4 }));
   let newest;
+  box.classList.add("controls-stay");                                   // on a phone, above whatever is on the screen
   box.append(panelRow(points.node, element("div", { class: "column" }, map.node, widths.node)));
   return {
     pane: points,
@@ -94,16 +101,23 @@ computedLabs.kernel_regression = (box, { colors, widths: tried }) => {
       const { query, width, points: size, noise, sample: number, kernel } = newest = values, place = Math.round(20 * query);
       const sample = sampleAt(values, data), logKernel = LOG_KERNELS[kernel], found = regression(sample, logKernel, width);
       const own = found.weights.subarray(place * size, (place + 1) * size), key = [size, noise, number, kernel].join(" ");
-      const title = `output ≈ ${found.output[place].toFixed(2)}, largest weight ≈ ${Math.max(...own).toFixed(2)}; error of the curve ≈ ${found.error.toFixed(3)}`;
+      const ofQuery = `output ≈ ${found.output[place].toFixed(2)}, largest weight ≈ ${Math.max(...own).toFixed(2)}`;
+      const ofWidth = `loss ≈ ${leftOut(sample, logKernel, width).toFixed(3)}, error ≈ ${found.error.toFixed(3)}`;
       show(values, sample, found, own);
-      points.write(title);
+      points.write(ofQuery);
+      widths.write(ofWidth);
       if (!known.has(key)) {                                            // sixty widths take longer than one: they are drawn a moment later
         await new Promise((done) => { window.setTimeout(done); });
         if (newest !== values) return null;
         known.set(key, ofAllWidths(sample, logKernel, tried));
       }
-      known.get(key).forEach((errors, i) => curves[i].setAttribute("d", pathOf(widths, tried, errors)));
-      return `${kernel} kernel, width ${width.toFixed(2)}, ${size} points: ${title}.`;
+      known.get(key).forEach((errors, i) => {
+        const least = Math.min(...errors);
+        curves[i].setAttribute("d", pathOf(widths, tried, errors));
+        lowest[i].setAttribute("cx", widths.X(tried[errors.indexOf(least)]));
+        lowest[i].setAttribute("cy", widths.Y(least));
+      });
+      return `${kernel} kernel, width ${width.toFixed(2)}, ${size} points: ${ofQuery}; ${ofWidth}.`;
     },
   };
 };
