@@ -194,6 +194,13 @@ def test_an_answer_that_leaves_the_work_to_a_function_that_does_it_all_is_refuse
 
 
 @pytest.mark.parametrize("answer", [
+    lambda query, key: torch.stack([-(q - key).square().sum(-1) / 2 for q in query]),
+    lambda query, key: torch.stack([-(query - key[k]).square().sum(-1) / 2 for k in range(len(key))], 1)])
+def test_an_answer_that_loops_over_rows_is_refused_where_one_product_is_asked_for(said, answer):
+    assert "goes through the rows one by one" in said(answer, "distance_scores")
+
+
+@pytest.mark.parametrize("answer", [
     lambda query, key: torch.einsum("qd,kd->qk", query, key) - half_square(query).unsqueeze(-1) - half_square(key),
     lambda query, key: torch.cat([query, -half_square(query).unsqueeze(-1), torch.ones(len(query), 1)], 1) @ torch.cat(
         [key, torch.ones(len(key), 1), -half_square(key).unsqueeze(-1)], 1).mT])
@@ -261,6 +268,11 @@ PASSED = [
      lambda x, width: gaussian(x, width).masked_fill(gaussian(x, width) == 0, -math.inf).softmax(-1)),
     ("leave_one_out_weights", "x             = [0.0, 30.0]",
      lambda x, width: gaussian(x, width).fill_diagonal_(-20).softmax(-1)),
+    ("distance_scores", "the half is missing", lambda query, key: -torch.cdist(query, key) ** 2),
+    ("distance_scores", "the norms are not squared",
+     lambda query, key: query @ key.mT - (query.norm(dim=-1).unsqueeze(-1) + key.norm(dim=-1)) / 2),
+    ("distance_scores", "the term of the key has the wrong sign",
+     lambda query, key: query @ key.mT - half_square(query).unsqueeze(-1) + half_square(key)),
     ("distance_scores", "your result is",
      lambda query, key: -1.5 * (query.unsqueeze(1) - key).square().mean(-1)),
     ("harmed", "NaN passes your test", lambda attention, x, lengths: torch.stack([
