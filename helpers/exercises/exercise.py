@@ -17,25 +17,28 @@ class Exercise:
     mistakes: maps a sentence to a function that goes wrong as it says; an answer like it gets that.
     most: the most numbers that a tensor on the way may hold in the last case; None for any.
     without: the name of a function that would do all the work, so that an answer may not call it; "" for none.
-    lines: the most lines of Python that may run in the last case, so that an answer may not loop; None for any."""
+    at_once: whether an answer has to call torch as often for the last case as for the first, so that no loop runs over rows.
+    """
 
     spec: Callable[..., Tensor]
     cases: list[tuple]
     mistakes: dict[str, Callable[..., Tensor]]
     most: int | None = None
     without: str = ""
-    lines: int | None = None
+    at_once: bool = False
 
 
 class Largest(TorchFunctionMode):
-    """The shape of the largest tensor that torch's functions return inside; views count as what they are views of."""
+    """The shape of the largest tensor that torch's functions return inside; views count as what they are views of. And the
+    number of calls."""
 
     def __init__(self):
         super().__init__()
-        self.numbers, self.shape = 0, []
+        self.numbers, self.shape, self.calls = 0, [], 0
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
+        self.calls += 1
         if isinstance(result, Tensor):
             stored = result.untyped_storage().nbytes() // result.element_size()
             if stored > self.numbers:
@@ -69,14 +72,14 @@ def verdict(answer: Callable, exercise: Exercise) -> str:
     for name in (exercise.spec.__code__.co_name, exercise.without):
         if name in called:
             return f"not yet: your function calls {name}; write it without."
+    if exercise.at_once and calls(answer, exercise.cases[0]) != calls(answer, exercise.cases[-1]):
+        return "not yet: your result is right, but your function goes through the rows one by one; do without a loop."
     if exercise.most is not None:
         with Largest() as largest:
             answer(*copy.deepcopy(exercise.cases[-1]))
         if largest.numbers > exercise.most:
             return (f"not yet: your result is right, but on the way your function makes a tensor {largest.shape} "
                     f"for a result {list(results[-1].shape)}; do without it.")
-    if exercise.lines is not None and lines_run(answer, exercise.cases[-1]) > exercise.lines:
-        return "not yet: your result is right, but your function loops; write it with operations on whole tensors."
     return f"correct, on all {len(exercise.cases)} cases."
 
 
@@ -173,21 +176,11 @@ def called_by(answer: Callable, case: tuple) -> set[str]:
     return names
 
 
-def lines_run(answer: Callable, case: tuple) -> int:
-    """How many lines of Python run when `answer` does, each as often as it does; those of torch do not count."""
-    arguments, count, tracer = copy.deepcopy(case), 0, sys.gettrace()
-
-    def trace(frame, event, argument):
-        nonlocal count
-        count += event == "line" and not frame.f_globals.get("__name__", "").startswith("torch")
-        return trace
-
-    sys.settrace(trace)
-    try:
-        answer(*arguments)
-    finally:
-        sys.settrace(tracer)
-    return count
+def calls(answer: Callable, case: tuple) -> int:
+    """How often `answer` calls torch."""
+    with Largest() as counted:
+        answer(*copy.deepcopy(case))
+    return counted.calls
 
 
 def numbers(*shape: int, seed: int) -> Tensor:

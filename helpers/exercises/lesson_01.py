@@ -81,7 +81,7 @@ EXERCISES = {
                 lambda query, key, k: nearest(-(query.unsqueeze(1) - key), k, 1 / k),
             "a key far below the query counts as near; take the absolute value of the difference":
                 lambda query, key, k: nearest(query.unsqueeze(1) - key, k, 1 / k),
-        }, lines=30),
+        }, at_once=True),
     "leave_one_out_weights": Exercise(
         slow_leave_one_out_weights,
         [(torch.tensor([0.0, 30.0]), 1.0), (torch.tensor([0.0, 1e5]), 1.0), (torch.tensor([0.0, 1.0, 3.0]), 1.0),
@@ -104,7 +104,7 @@ EXERCISES = {
                 lambda x, width: gaussian_scores(x, width).fill_diagonal_(-math.inf).softmax(0),
             "the / 2 of the Gaussian kernel is missing":
                 lambda x, width: (2 * gaussian_scores(x, width)).fill_diagonal_(-math.inf).softmax(-1),
-        }, lines=30),
+        }, at_once=True),
     "average_batch": Exercise(
         slow_average_batch,
         [(torch.tensor([[0.0], [2.0]]), torch.tensor([[0.0, 1.0], [2.0, 0.0]]),
@@ -126,5 +126,5 @@ EXERCISES = {
                 lambda query, key, value, width: exponentials(batch_scores(query, key, width)) @ value,
             "the scores are no weights yet; take their softmax":
                 lambda query, key, value, width: batch_scores(query, key, width) @ value,
-        }, lines=30),
+        }, at_once=True),
 }

@@ -69,6 +69,14 @@ EXERCISES = {
             "the halves are missing: this is dot - |q|^2 - |k|^2":
                 lambda query, key: (
                     query @ key.mT - 2 * half_square(query).unsqueeze(-1) - 2 * half_square(key)),
+            "the half is missing: this is -|q - k|^2":
+                lambda query, key: 2 * (query @ key.mT - half_square(query).unsqueeze(-1) - half_square(key)),
+            "the term of the key has the wrong sign; take it away from the dot product":
+                lambda query, key: query @ key.mT - half_square(query).unsqueeze(-1) + half_square(key),
+            "both terms have the wrong sign; take them away from the dot product":
+                lambda query, key: query @ key.mT + half_square(query).unsqueeze(-1) + half_square(key),
+            "the norms are not squared":
+                lambda query, key: query @ key.mT - query.norm(dim=-1, keepdim=True) / 2 - key.norm(dim=-1) / 2,
             "the term of the key is missing; unlike the query's, it changes the softmax":
                 lambda query, key: query @ key.mT - half_square(query).unsqueeze(-1),
             "the term of the query is missing; the softmax drops it, but these are the scores":
@@ -83,7 +91,8 @@ EXERCISES = {
                 lambda query, key: query @ key - half_square(query).unsqueeze(-1) - half_square(key),
         },
         most=112,
-        without="cdist"),
+        without="cdist",
+        at_once=True),
     "additive_scores": Exercise(
         slow_additive_scores,
         [(torch.tensor([[1.0], [0.0]]), torch.tensor([[0.5], [-1.0], [2.0]]), torch.tensor([[1.0]]), torch.tensor([[2.0]]),

@@ -194,6 +194,13 @@ def test_an_answer_that_leaves_the_work_to_a_function_that_does_it_all_is_refuse
 
 
 @pytest.mark.parametrize("answer", [
+    lambda query, key: torch.stack([-(q - key).square().sum(-1) / 2 for q in query]),
+    lambda query, key: torch.stack([-(query - key[k]).square().sum(-1) / 2 for k in range(len(key))], 1)])
+def test_an_answer_that_loops_over_rows_is_refused_where_one_product_is_asked_for(said, answer):
+    assert "goes through the rows one by one" in said(answer, "distance_scores")
+
+
+@pytest.mark.parametrize("answer", [
     lambda query, key: torch.einsum("qd,kd->qk", query, key) - half_square(query).unsqueeze(-1) - half_square(key),
     lambda query, key: torch.cat([query, -half_square(query).unsqueeze(-1), torch.ones(len(query), 1)], 1) @ torch.cat(
         [key, torch.ones(len(key), 1), -half_square(key).unsqueeze(-1)], 1).mT])
@@ -292,15 +299,20 @@ PASSED = [
      lambda x, width: gaussian(x, width).masked_fill(torch.eye(len(x), dtype=torch.bool), -1e9).softmax(-1)),
     ("leave_one_out_weights", "x             = [0.0, 1e+05]", lambda x, width: normalised(
         gaussian(x.double(), width).exp().fill_diagonal_(0)).float()),
-    ("leave_one_out_weights", "your function loops", lambda x, width: torch.stack([
+    ("leave_one_out_weights", "one by one; do without a loop", lambda x, width: torch.stack([
         scores.where(torch.arange(len(x)) != i, -math.inf).softmax(-1) for i, scores in enumerate(gaussian(x, width))])),
-    ("nearest_weights", "your function loops", lambda query, key, k: torch.stack([torch.zeros(len(key)).scatter(
+    ("nearest_weights", "one by one; do without a loop", lambda query, key, k: torch.stack([torch.zeros(len(key)).scatter(
         0, (q - key).abs().argsort(stable=True)[:k], 1 / k) for q in query])),
-    ("nearest_weights", "your function loops", nearest_of_lists),
+    ("nearest_weights", "one by one; do without a loop", nearest_of_lists),
     ("average_batch", "take the softmax of the scores", lambda query, key, value, width: normalised(
         (-((query.unsqueeze(-1) - key.unsqueeze(1)) / width).square() / 2).exp()) @ value),
-    ("average_batch", "your function loops", lambda query, key, value, width: torch.stack([
+    ("average_batch", "one by one; do without a loop", lambda query, key, value, width: torch.stack([
         (-((q.unsqueeze(-1) - k) / width).square() / 2).softmax(-1) @ v for q, k, v in zip(query, key, value)])),
+    ("distance_scores", "the half is missing", lambda query, key: -torch.cdist(query, key) ** 2),
+    ("distance_scores", "the norms are not squared",
+     lambda query, key: query @ key.mT - (query.norm(dim=-1).unsqueeze(-1) + key.norm(dim=-1)) / 2),
+    ("distance_scores", "the term of the key has the wrong sign",
+     lambda query, key: query @ key.mT - half_square(query).unsqueeze(-1) + half_square(key)),
     ("distance_scores", "your result is",
      lambda query, key: -1.5 * (query.unsqueeze(1) - key).square().mean(-1)),
     ("harmed", "NaN passes your test", lambda attention, x, lengths: torch.stack([

@@ -66,6 +66,7 @@ computedLabs.plane = (box, { keys }) => {
         const largest = Math.max(...weights);
         return `${NAMES_OF_KEYS[weights.indexOf(largest)]} (${largest.toFixed(2)})`;
       });
+      bars.write(`largest: dot product ${byDot}, distance ${byDistance}`);
       return `Query at ${at(x, y)}, C at ${at(keyX, keyY)}. Largest weight: dot product ${byDot}, distance ${byDistance}.`;
     },
   };
