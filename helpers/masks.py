@@ -23,7 +23,7 @@ def causal_mask(T_q: int, T_k: int | None = None, device=None) -> Tensor:
     """Hide the future: [T_q, T_k]; the last query sees all keys, the one before it all but one.
 
     Aligned to the last key: right when T_q new queries follow T_k - T_q keys seen before.
-    T_k: as many as queries if not given; with fewer, the first queries see nothing. Raises ValueError below 0.
+    T_k: T_q if not given; where it is smaller, the first queries see nothing. Raises ValueError below 0.
     """
     T_k = T_q if T_k is None else T_k
     check_whole(0, T_q=T_q, T_k=T_k)

@@ -50,6 +50,17 @@ SUSPECTS = {suspect.name: suspect for suspect in (
     Suspect("D", lambda lengths, T: ~real(lengths, T) & past(T)))}
 
 
+class Rounded(Suspect):
+    """The last digits of its outputs follow the width of the batch, as those of a matrix product may."""
+
+    def __call__(self, x: Tensor, lengths: Tensor) -> Tensor:
+        return super().__call__(x, lengths) * (1 + 2e-7 * x.shape[1])
+
+
+EARLY = Suspect("E", lambda lengths, T: real(lengths, T) & past(T) | (distance(T) == 1 - T))    # query 0 sees the last key
+SOUND = Rounded("F", SUSPECTS["A"].mask)
+
+
 def slow_harmed(attention, x, lengths):
     return compared(attention, x, lengths, apart)
 
@@ -134,10 +145,16 @@ EXERCISES = {
          (SUSPECTS["C"], numbers(2, 3, 2, seed=3), torch.tensor([2, 3])),
          (SUSPECTS["D"], numbers(2, 3, 2, seed=3), torch.tensor([2, 3])),
          (SUSPECTS["A"], numbers(2, 3, 2, seed=3), torch.tensor([2, 3])),
+         (EARLY, numbers(2, 3, 2, seed=3), torch.tensor([2, 3])),
+         (SOUND, numbers(2, 3, 2, seed=3), torch.tensor([2, 3])),
          (SUSPECTS["C"], numbers(3, 4, 3, seed=4), torch.tensor([2, 4, 3]))],
         {
             "NaN passes your test, because NaN > 1e-5 is False; ask whether all numbers are close":
                 lambda attention, x, lengths: compared(attention, x, lengths, lambda a, b: ((a - b).abs() > 1e-5).any()),
+            "outputs that are equal only up to rounding count as harmed; compare them with a tolerance":
+                lambda attention, x, lengths: compared(attention, x, lengths, lambda a, b: not torch.equal(a, b)),
+            "only the last word of each sentence is compared; a batch may change any":
+                lambda attention, x, lengths: compared(attention, x, lengths, lambda a, b: apart(a[-1], b[-1])),
             "alone, the sentence still has its padding; cut it to its length":
                 lambda attention, x, lengths: compared(attention, x, lengths, apart, cut=False),
             "True and False are exchanged; True marks a sentence that the batch changes":

@@ -210,6 +210,21 @@ def test_what_is_drawn_by_hand_stays_and_is_trained_under(opened, lesson):
     is_said(page, "36 visible cells, layers: 1. Losses below 1 at positions [].")
 
 
+def test_another_start_lifts_the_pen(opened, lesson):
+    page, lab = opened(READER), lesson[READER]["lab"]
+    page.get_by_role("slider", name="query").press("End")               # query 7
+    choose(page, pen="hide")                                            # query 7, key 4
+    is_said(page, "35 visible cells, layers: 1. Losses below 1 at positions [].")
+    choose(page, start_from="causal, show (3, 4)")
+    is_said(page, "37 visible cells, layers: 1. Losses below 1 at positions [3].")
+    for move in ({"query": 7}, {"pen": "hide"}, {"start": "causal, show (3, 4)"}):
+        lab.move(**move)
+    for pen in (lab.values["pen"], page.get_by_role("combobox", name="pen").input_value()):
+        assert pen == "lifted"
+    assert lab.image.alt == said(page)
+    lab.reset.click()
+
+
 def test_the_tasks_of_the_reader_can_be_done_by_keyboard(opened):
     page = opened(READER)
     choose(page, start_from="causal, show (3, 4)")                      # task 1

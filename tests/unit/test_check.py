@@ -321,6 +321,12 @@ PASSED = [
     ("harmed", "still has its padding", lambda attention, x, lengths: torch.stack([
         ~torch.isclose(attention(x, lengths)[i, :n], attention(x[i:i + 1], lengths[i:i + 1])[0, :n], atol=1e-5).all()
         for i, n in enumerate(lengths)])),
+    ("harmed", "equal only up to rounding", lambda attention, x, lengths: torch.stack([
+        torch.tensor(not torch.equal(attention(x, lengths)[i, :n], attention(x[i:i + 1, :n], lengths[i:i + 1])[0]))
+        for i, n in enumerate(lengths)])),
+    ("harmed", "only the last word", lambda attention, x, lengths: torch.stack([
+        ~torch.isclose(attention(x, lengths)[i, n - 1], attention(x[i:i + 1, :n], lengths[i:i + 1])[0, -1]).all()
+        for i, n in enumerate(lengths)])),
     ("harmed", "attention     = suspect B", lambda attention, x, lengths: torch.zeros(len(x), dtype=torch.bool)),
     ("leaks", "rows and columns are exchanged", lambda mask, num_layers: torch.linalg.matrix_power(
         (mask.T | torch.eye(len(mask), dtype=torch.bool)).float(), num_layers).diagonal(1) > 0),

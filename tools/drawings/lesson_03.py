@@ -16,8 +16,8 @@ def masks():
     d = Drawing(830, "Masks over a padded batch", (
         "Two sentences of three and five words stand in one batch; the first is filled up with two pads. For each, a row "
         "of five cells, the padding mask, hides the pads; a triangle, the causal mask, hides later words; together they give "
-        "a mask of five by five cells that hides what either hides. Below, one row: the scores of the query cat, hidden "
-        "cells, and after the softmax weights that are exactly 0 in every hidden cell."))
+        "a mask of five by five cells that hides what either hides. Below, one row: the scores of the query cat, minus "
+        "infinity in the hidden cells, and after the softmax weights that are exactly 0 in every hidden cell."))
     d.text(24, 32, "**1** a padded batch", anchor="start")
     d.text(548, 32, "`lengths`", size=15)
     for row, (length, words) in enumerate(BATCH.items()):
@@ -57,6 +57,8 @@ def masks():
         d.text(24, y + 16, name, anchor="start")
         for i, value in enumerate(values):
             d.cells(128 + 90 * i, y, [[value]], "plain", 82, 32)
+            if value is None:
+                d.text(150 + 90 * i, y + 12, "−∞", 18)
     d.text(24, 786, "weights", anchor="start")
     for i in range(5):
         d.cells(128 + 90 * i, 770, [[WEIGHTS[i] if i < 2 else 0]], "weight", 82, 32)

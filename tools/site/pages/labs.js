@@ -202,20 +202,27 @@ function beginRecorded(root, n) {
   const move = mover(root, lab, made, note);
 }
 
-// A lab that this page computes. Moves made while the file is on its way are drawn in their order.
+// A lab that this page computes; sets: by a control's name, another one and the value that it gets with each move of the first. Moves made
+// while the file is on its way are drawn in their order.
 function beginComputed(root, n) {
   const { lab, file, controls, data } = describedIn(root), note = element("p", { role: "status" });
-  const box = element("div", { role: "img" }), { pane, drag, draw, reset } = computedLabs[lab](box, data);
+  const box = element("div", { role: "img" }), { pane, drag, draw, reset, sets = {} } = computedLabs[lab](box, data);
   const valueOf = ({ kind, values }, i) => (kind === "slider" ? Number(values[i]) : values[i]);
   const show = async (at, from) => {
     const said = await draw(Object.fromEntries(controls.map((control, i) => [control.name, valueOf(control, at[i])])), from);
     if (said) box.setAttribute("aria-label", said);
   };
-  const axes = drag.map((name, axis) => [controls.findIndex((control) => control.name === name), ...pane.ends[axis]]);
+  const numberOf = (name) => controls.findIndex((control) => control.name === name);
+  const axes = drag.map((name, axis) => [numberOf(name), ...pane.ends[axis]]);
+  const set = ([i, value]) => {
+    made[i].set(value);
+    const [name, entry] = sets[controls[i].name] ?? [];
+    if (name) set([numberOf(name), controls[numberOf(name)].values.indexOf(entry)]);
+  };
   let rest;
   root.append(box);
   const made = setUp(root, `computed-${n}`, { controls, drag: { area: pane.area, axes } }, pane.stage, note, async (places) => {
-    places.forEach(([i, value]) => made[i].set(value));
+    places.forEach(set);
     const at = made.map((one) => one.read());
     try {
       rest ??= load(file);

@@ -16,7 +16,7 @@ computedLabs.masked_softmax = (box, { colors, starts, known }) => {
   const trained = new Map(Object.entries(known)), drawn = {};           // drawn: the start, and the mask as changed by hand
   let wanted = null;                                                    // what is being trained
   mask.write("the mask: grey is hidden");
-  first.write("weights of layer 1, after training");
+  first.write("weights of layer 1");
   box.append(panelRow(mask.node, losses.node), panelRow(first.node, second.node), colourScale("mean weight", colors));
   const show = (layers, result, title) => {
     const { losses: found, weights } = result ?? { losses: new Float64Array(PLACES), weights: [nothing, nothing] };
@@ -35,6 +35,7 @@ computedLabs.masked_softmax = (box, { colors, starts, known }) => {
   return {
     pane: mask,
     drag: ["key", "query"],
+    sets: { start: ["pen", "lifted"] },
     reset() { delete drawn.start; },
     async draw({ start, layers: number, pen: mode, query, key: column }, { readers }) {
       const layers = Number(number);
@@ -47,7 +48,7 @@ computedLabs.masked_softmax = (box, { colors, starts, known }) => {
       if (!trained.has(key)) trained.set(key, train(key, layers, readers[layers]));
       const result = await trained.get(key);
       if (!result) trained.delete(key);
-      return result && wanted === key ? show(layers, result, "after training") : null;
+      return result && wanted === key ? show(layers, result, "loss after training") : null;
     },
   };
 };
