@@ -24,6 +24,12 @@ def without(weights, key):
     return weights * (torch.arange(len(weights)) != key)
 
 
+def in_equal_parts(weights, key):
+    """The weight at `key` shared out equally among the others that are not 0."""
+    rest = without(weights, key)
+    return rest + weights[key] * (rest > 0) / (rest > 0).sum()
+
+
 def to_runner_up(weights, key):
     """The weights with the one at `key` moved to the largest of the others."""
     rest = without(weights, key)
@@ -40,6 +46,10 @@ EXERCISES = {
                 lambda weights, values: values.mean(0),
             "these are the weighted values one by one; add them up":
                 lambda weights, values: weights.unsqueeze(-1) * values,
+            "`values @ weights` gives the weights to the columns; each belongs to a row, so the weights come first":
+                lambda weights, values: values @ weights,
+            "`weights * values` gives the weights to the columns; each belongs to a whole row":
+                lambda weights, values: weights * values,
             "you divide by the number of values; the weights sum to 1, so the sum is the average already":
                 lambda weights, values: weights @ values / len(weights),
             "you sum along the wrong axis; the result needs one number for each column of the values":
@@ -52,7 +62,7 @@ EXERCISES = {
         [(torch.tensor([0.5, 0.3, 0.2]), 0), (torch.tensor([0.5, 0.3, 0.2]), 2), (torch.tensor([0.1, 0.4, 0.4, 0.1]), 1),
          (torch.tensor([0.0, 0.9, 0.1, 0.0, 0.0]), 1)],
         {
-            "the rest sums to less than 1; divide it by what is left":
+            "the rest sums to less than 1; divide it by what is left, 1 minus the weight at `key` before it became 0":
                 without,
             "the largest weight is cut; cut the one at `key`":
                 lambda weights, key: slow_cut(weights, int(weights.argmax())),
@@ -64,6 +74,14 @@ EXERCISES = {
                 lambda weights, key: weights / (1 - weights[key]),
             "a softmax gives the cut weight, 0, a new share; divide by the sum":
                 lambda weights, key: without(weights, key).softmax(-1),
+            "a softmax makes other shares of what are shares already; divide the rest by its sum":
+                lambda weights, key: weights.masked_fill(torch.arange(len(weights)) == key, -torch.inf).softmax(-1),
+            "each weight that is not 0 gets an equal part of the weight that is cut; it needs to grow in proportion":
+                in_equal_parts,
+            "the rest grows by the share that is cut, which is too little; divide it by what is left":
+                lambda weights, key: without(weights, key) * (1 + weights[key]),
+            "the entry at `key` is gone; it needs to stay, as 0":
+                lambda weights, key: torch.cat([weights[:key], weights[key + 1:]]) / (1 - weights[key]),
             "you divide by the weight that is cut; divide by what is left of the row, 1 minus that weight":
                 lambda weights, key: without(weights, key) / weights[key],
             "all weight is on the key, as `force` does; a cut takes it away from there":

@@ -29,9 +29,9 @@ class AttentionExplorer(Typed, Touch, anywidget.AnyWidget):
     vectors: (q, k), the projected queries `[..., T_q, d_head]` and keys `[..., T_k, d_head]` with the leading axes of the
         weights: the *neuron view* of a cell then shows how its weight comes from them.
     change: a function from a list of changes to (answer, weights) or (answer, weights, query_tokens, key_tokens). The answer is
-        text; the weights have the same leading axes, but for some of size 1. A change is a dictionary:
-        `{"kind": "cut", "index": [layer, head], "query": q, "key": k}` takes one weight away, "force" leaves it alone in its
-        row, and `{"kind": "off", "index": [layer, head]}` turns a head off; `index` has a number for each leading axis. The
+        text; the weights have the same leading axes, but for some of size 1. A change is a dictionary, such as
+        `{"kind": "cut", "index": [layer, head], "query": q, "key": k}`, or `{"kind": "off", "index": [layer, head]}`; `index` has
+        a number for each leading axis. The kinds are those of `what_if`: cut, zero, force and off. The
         reader changes the chosen cell, and sees answer and weights before and after. It is called with `[]` at once.
     position: where the controls start, as in `move`.
     Raises ValueError for tokens, labels, axes, a mask, an effect, vectors or weights of `change` that do not fit, for values that

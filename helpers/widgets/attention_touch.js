@@ -1,8 +1,9 @@
 // What if? Buttons and keys that change the model at the chosen cell, the changes made, the answer before and after.
 import { batched, element, quoted } from "./drawing.js";
 
-const KINDS = { cut: "c", force: "f", off: "o" };
-const HELP = { cut: "set this weight to zero", force: "let this query look at this key alone", off: "set all weights to zero" };
+const KINDS = { cut: "c", zero: "z", force: "f", off: "o" };
+const HELP = { cut: "set this weight to 0 and scale the rest of its row up to the sum 1", off: "set all weights to 0",
+  zero: "set this weight to 0 and leave the rest of its row", force: "let this query look at this key alone" };
 export const floatsOf = (view) => new Float32Array(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength));
 const WATCHED = ["asked", "changes", "answer_before", "answer_after", "error", "can_change", "q_vectors", "texts", "index", "query", "key",
   "locked"];

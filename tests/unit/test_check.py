@@ -408,3 +408,26 @@ def test_a_right_decoder_layer_is_correct(said, answer):
 ])
 def test_a_likely_mistake_of_lesson_7_is_named(said, name, told, answer):
     assert told in said(answer, name)
+
+
+def scaled_in_place(weights, key):
+    weights[key] = 0
+    return weights / (1 - weights[key])
+
+
+@pytest.mark.parametrize(("name", "told", "answer"), [
+    ("weighted_average", "the weights come first", lambda weights, values: values @ weights),
+    ("weighted_average", "each belongs to a whole row", lambda weights, values: weights * values),
+    ("weighted_average", "each belongs to a whole row", lambda weights, values: (weights * values).sum(0)),
+    ("cut", "what are shares already",
+     lambda weights, key: weights.index_fill(0, torch.tensor(key), -math.inf).softmax(0)),
+    ("cut", "each weight that is not 0 gets an equal part",
+     lambda weights, key: torch.where(weights > 0, weights + weights[key] / ((weights > 0).sum() - 1), 0).index_fill(
+         0, torch.tensor(key), 0)),
+    ("cut", "which is too little", lambda weights, key: (weights * (1 + weights[key])).index_fill(0, torch.tensor(key), 0)),
+    ("cut", "the entry at `key` is gone",
+     lambda weights, key: F.normalize(weights[torch.arange(len(weights)) != key], p=1, dim=0)),
+    ("cut", "before it became 0", scaled_in_place),
+])
+def test_a_likely_mistake_of_lesson_0_is_named(said, name, told, answer):
+    assert told in said(answer, name)

@@ -1,7 +1,7 @@
 """Lesson 0: one output letter looks at the input letters; the map of the course."""
 from tools.drawings.svg import ROLES, SOFT, Drawing
 
-WRITTEN, TYPED = "2001-05-0", "3 May 2001"
+WRITTEN, TYPED = "2001-05-0", "3 may 2001"
 WEIGHTS = [0.7, 0.2, 0, 0.05, 0, 0, 0, 0, 0.05, 0]             # made up, as all weights in drawings are
 VALUES = [(0.9, 0.2, 0.6), (0.1, 0.5, 0.2), (0.3, 0.8, 0.1), (0.6, 0.1, 0.5), (0.2, 0.4, 0.9), (0.1, 0.2, 0.1),
           (0.5, 0.9, 0.2), (0.8, 0.3, 0.3), (0.3, 0.3, 0.7), (0.4, 0.7, 0.2)]
@@ -9,7 +9,7 @@ VALUES = [(0.9, 0.2, 0.6), (0.1, 0.5, 0.2), (0.3, 0.8, 0.1), (0.6, 0.1, 0.5), (0
 
 def look():
     d = Drawing(640, "One look: query, keys, weights, values", (
-        "A date was typed, 3 May 2001, and the last character of 2001-05-0? is to be written. Its query is compared with the "
+        "A date was typed, 3 may 2001, and the last character of 2001-05-0? is to be written. Its query is compared with the "
         "key of every typed character. Lines as thick as the weights lead to the keys, the thickest to the 3. Every "
         "character has a value, a column of numbers. The values, each times its weight, are added up to the output, from "
         "which the character 3 is written."))
@@ -44,9 +44,10 @@ def look():
     output = d.cells(334, 514, [[0.695], [0.26], [0.52]], "value", 26, 20)
     d.arrow(total.bottom, (347, 510))
     d.text(24, 544, "output", anchor="start")
-    written = d.box(430, 526, 36, 36, "`3`", size=20)
+    written = d.box(464, 526, 36, 36, "`3`", size=20)
     d.arrow((output.right[0] + 4, 544), written.left)
-    d.text(480, 544, "written next", anchor="start", colour=SOFT)
+    d.text(412, 530, "more layers", 15, colour=SOFT)
+    d.text(509, 544, "written next", anchor="start", colour=SOFT)
     d.text(300, 610, "output = sum of (weight × value) over all typed characters")
     return d
 
