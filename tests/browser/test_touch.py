@@ -76,6 +76,9 @@ def test_a_click_and_a_button_cut_a_weight(notebook, part):
     assert part.locator("input[value=after]").is_checked()
     part.locator("input[value=weight]").check()
     wait_for(part.locator(".readout"), "head 0, query “x” → key “a”: 0.5000")
+    assert "scale the rest" in button(part, "cut").get_attribute("title")
+    button(part, "zero").click()
+    wait_for(part.locator(".changes"), "2. zero: head 0, query “x” → key “a”")
 
 
 def test_keys_change_the_model_and_what_differs_is_marked(notebook, part):
@@ -167,7 +170,8 @@ def test_a_slow_model_is_asked_once(notebook, part):
 def test_a_hidden_cell_cannot_be_cut(notebook, part):
     notebook.say("explorer.move(key=2); explorer.locked = True")
     wait_for(part.locator(".why"), "query “x” → key “c”: hidden by the mask")
-    assert [button(part, name).get_attribute("aria-disabled") for name in ("cut", "force", "head off")] == ["true", "true", "false"]
+    off = [button(part, name).get_attribute("aria-disabled") for name in ("cut", "zero", "force", "head off")]
+    assert off == ["true", "true", "true", "false"]
 
 
 def test_the_switch_shows_effects_with_their_scale(notebook, part):
@@ -223,7 +227,7 @@ def test_without_a_kernel_the_buttons_say_why(notebook, part):
     notebook.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
     wait_for(part.locator(".why"), "needs a running notebook")
     buttons = part.locator(".touch button:not(:has-text('neuron'))").all()
-    assert len(buttons) == 6 and all(node.get_attribute("aria-disabled") == "true" for node in buttons)
+    assert len(buttons) == 7 and all(node.get_attribute("aria-disabled") == "true" for node in buttons)
     notebook.press(part.locator("canvas.map"), "c")
     assert part.locator(".changes li").count() == 1
     part.locator("input[value=effect]").check()
