@@ -29,8 +29,8 @@ class Exercise:
 
 
 class Largest(TorchFunctionMode):
-    """The shape of the largest tensor that torch's functions return inside; views count as what they are views of. And the
-    number of calls."""
+    """Watches torch's functions inside: the shape of the largest tensor that they return, where a view counts as what it is a
+    view of, and the number of their calls."""
 
     def __init__(self):
         super().__init__()
