@@ -11,6 +11,7 @@ from tokenizers import BertWordPieceTokenizer
 from torch import Tensor, nn
 
 from helpers.bert import best_span
+from helpers.masks import check_whole
 from helpers.text import groups_of_like_length, pad
 from helpers.training import to_device
 
@@ -55,6 +56,7 @@ def pieces_of(found, start: int, end: int) -> tuple[int, int]:
 
 def collate(examples: list[tuple]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """(ids, lengths, segments, labels) of some examples, padded: [B, T], [B], [B, T], and labels of [B], [B, T] or [B, 2]."""
+    check_whole(examples=len(examples))
     rows, segments, labels = zip(*examples)
     ids, lengths = pad(rows)
     if isinstance(labels[0], list):
@@ -73,8 +75,7 @@ def class_loss(model: nn.Module, ids: Tensor, lengths: Tensor, segments: Tensor,
     return F.cross_entropy(model(ids, lengths, segments), labels)
 
 
-def number_loss(model: nn.Module, ids: Tensor, lengths: Tensor, segments: Tensor,
-                labels: Tensor) -> Tensor:
+def number_loss(model: nn.Module, ids: Tensor, lengths: Tensor, segments: Tensor, labels: Tensor) -> Tensor:
     """The mean squared error of a BertClassifier with one output, labels [B]: a number."""
     return F.mse_loss(model(ids, lengths, segments).squeeze(1), labels.float())
 
@@ -97,6 +98,7 @@ def span_loss(model: nn.Module, ids: Tensor, lengths: Tensor, segments: Tensor,
 @torch.no_grad()
 def predict(model: nn.Module, examples: list[tuple], batch_size: int = 64) -> list[Tensor]:
     """The logits of each example, on the CPU: [num_classes], or [T, num_tags] without padding. Leaves the model in eval mode."""
+    check_whole(batch_size=batch_size)
     order, logits = sorted(range(len(examples)), key=lambda i: len(examples[i][0])), {}
     device = next(model.parameters()).device
     model.eval()
@@ -109,6 +111,7 @@ def predict(model: nn.Module, examples: list[tuple], batch_size: int = 64) -> li
 
 def accuracy(logits: list[Tensor], examples: list[tuple]) -> float:
     """The share of the texts whose class is right; logits: those of `predict`, [num_classes] each."""
+    check_whole(examples=len(examples))
     return sum(int(row.argmax()) == label for row, (_, _, label) in zip(logits, examples)) / len(examples)
 
 

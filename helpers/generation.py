@@ -39,8 +39,7 @@ def greedy(model: nn.Module, state, start: Tensor, max_len: int) -> Tensor:
 
 
 def sample(model: nn.Module, state, start: Tensor, max_len: int, temperature: float = 1.0,
-           top_k: int | None = None, top_p: float | None = None,
-           generator: torch.Generator | None = None) -> Tensor:
+           top_k: int | None = None, top_p: float | None = None, generator: torch.Generator | None = None) -> Tensor:
     """A token drawn at every step from the distribution of `next_token_probs`; see `generate`."""
     return generate(model, state, start, max_len, drawing(temperature, top_k, top_p, generator))
 
@@ -108,6 +107,8 @@ def beam_search(model: nn.Module, src: Tensor, lengths: Tensor, max_len: int, wi
     left at the end. Raises ValueError for no rows, and for a width or max_len below 1. Source: Wu et al. 2016, section 7.
     """
     check_whole(rows=len(src), width=width, max_len=max_len)
+    if not abs(length_penalty) < float("inf"):
+        raise ValueError(f"length_penalty={length_penalty}: it needs to be a finite number")
     found, total = beams(model, src, lengths, max_len, width)              # [B, width, T], [B, width]
     scores, best = (total / penalty(found, length_penalty)).max(-1)        # [B]
     ids = found[torch.arange(len(src), device=src.device), best]           # [B, T]
@@ -143,8 +144,7 @@ def beams(model: nn.Module, src: Tensor, lengths: Tensor, max_len: int, width: i
 
 
 @torch.no_grad()
-def answer_scores(model: nn.Module, src: Tensor, lengths: Tensor, ids: Tensor,
-                  length_penalty: float = 0.6) -> Tensor:
+def answer_scores(model: nn.Module, src: Tensor, lengths: Tensor, ids: Tensor, length_penalty: float = 0.6) -> Tensor:
     """The scores of the answers ids [B, T] to src [B, T_src] of lengths [B]: [B].
 
     The sum of the tokens' log-probabilities, divided by ((5 + number of tokens) / 6) ** length_penalty, so
@@ -187,8 +187,7 @@ def answer_loss(model: nn.Module, ids: Tensor, targets: Tensor) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=PAD)
 
 
-def answers(model: nn.Module, firsts: list[list[int]], sep: int, write: Callable = greedy,
-            **options) -> list[list[int]]:
+def answers(model: nn.Module, firsts: list[list[int]], sep: int, write: Callable = greedy, **options) -> list[list[int]]:
     """The second line to each of the first lines, as lists of ids, each cut at its `<eos>`.
 
     write: `greedy` or `sample`, called with the options. An answer without `<eos>` stops at twice the length

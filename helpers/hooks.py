@@ -82,8 +82,7 @@ def hook_points(model: nn.Module) -> dict[str, nn.Module]:
 
 
 @torch.no_grad()
-def effects(model: nn.Module, inputs, answer, how: str = "cut", where: str = "",
-            batch_size: int = 256) -> Tensor:
+def effects(model: nn.Module, inputs, answer, how: str = "cut", where: str = "", batch_size: int = 256) -> Tensor:
     """What each attention weight does for an answer: [layer, head, T_q, T_k].
 
     Each number is the change of the answer's log-probability when one weight alone is changed, as `how` says:

@@ -69,6 +69,7 @@ def train_wordpiece(texts: Iterable[str], vocab_size: int = 8000) -> BertWordPie
     The same texts give the same vocabulary. The pair of pieces that is joined next is the most frequent one, as `tokenizers` has
     it. Raises ValueError where the letters alone are more than vocab_size. Source: Wu et al. 2016, section 4.1.
     """
+    check_whole(vocab_size=vocab_size)
     tokenizer, texts = BertWordPieceTokenizer(), list(texts)
     chunks = {chunk for text in texts for chunk in tokenizer.normalize(text).split()}
     words = {word for chunk in chunks for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(chunk)}

@@ -37,8 +37,7 @@ COMMENT_OR_LITERAL = re.compile("|".join([
     r"#[^\n]*",
     r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""',
     r"'''[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*'''",
-    DOUBLE + CONTINUED,
-    SINGLE + CONTINUED,
+    DOUBLE + CONTINUED, SINGLE + CONTINUED,
 ]), re.DOTALL)
 
 # What a line begins with that is no prose: markup, the item of a list, the name of a parameter with its type or meaning.

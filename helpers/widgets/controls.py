@@ -98,9 +98,11 @@ def allowed_values(control: ipywidgets.Widget) -> list:
     return [False, True] if isinstance(control.value, bool) else [control.value]
 
 
-def accepts(control: ipywidgets.Widget, value: Any) -> bool:
-    """False for a value beyond the ends of a slider; all other controls refuse a wrong value themselves."""
-    return not isinstance(control, SLIDERS) or control.min <= value <= control.max
+def put(control: ipywidgets.Widget, value: Any) -> None:
+    """Set a control. Raises ValueError beyond the ends of a slider, which would move to its end; others refuse a wrong value."""
+    if isinstance(control, SLIDERS) and not control.min <= value <= control.max:
+        raise ValueError(value)
+    control.value = value
 
 
 def describe(ranges: dict[str, Sequence]) -> str:

@@ -11,7 +11,7 @@ import traitlets
 
 from helpers.plots import CSS_PIXELS_PER_INCH, DOTS_PER_INCH, STILL, Picture, beside
 from helpers.widgets.bundle import HERE, bundle
-from helpers.widgets.controls import accepts, allowed_values, describe, ends, limits, make_controls, refit
+from helpers.widgets.controls import allowed_values, describe, ends, limits, make_controls, put, refit
 
 LEGIBLE = 0.75              # of its size: a picture is not shown smaller
 # Widgets' messages arrive in a thread of their own. A lab that is being replaced could otherwise draw, through
@@ -76,9 +76,10 @@ class Lab(ipywidgets.Box):
             for name in sorted(values, key=lambda name: name in self.following):
                 if name in self.following:
                     self.follow()
-                if name not in self.controls or not accepts(self.controls[name], values[name]):
-                    raise ValueError(f"{name}={values[name]}: this lab has {describe(self.ranges)}")
-                self.controls[name].value = values[name]
+                try:
+                    put(self.controls[name], values[name])
+                except (KeyError, TypeError, ValueError, traitlets.TraitError):
+                    raise ValueError(f"{name}={values[name]}: this lab has {describe(self.ranges)}") from None
 
     @contextlib.contextmanager
     def one_drawing(self) -> Iterator[None]:

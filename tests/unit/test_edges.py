@@ -13,13 +13,14 @@ from torch.testing import assert_close
 
 from helpers.attention import AdditiveAttention, BilinearAttention, DotProductAttention, MultiHeadAttention
 from helpers.bert import Bert, BertClassifier, BertForPretraining, BertTagger, best_span
+from helpers.finetuning import accuracy, collate, predict
 from helpers.generation import answers, beam_search, greedy, next_token_probs, sample, stream, translate
 from helpers.masks import causal_mask, masked_softmax
 from helpers.ngrams import NGrams
 from helpers.positions import LearnedPositions, SinusoidalPositions, alibi_bias, rotate, sinusoids
 from helpers.pretraining.objectives import mask_tokens
 from helpers.recurrent import Seq2Seq
-from helpers.text import Vocab, pad, windows
+from helpers.text import Vocab, pad, train_wordpiece, windows
 from helpers.training import one_cycle, warm_up
 from helpers.transformer import GPT, Classifier, DecoderLayer, Embedding, EncoderLayer, FeedForward, KVCache, Transformer
 
@@ -184,6 +185,20 @@ def test_vectors_of_another_size_are_not_widened(positions):
 def test_a_base_is_above_0(base):
     refused(lambda: sinusoids(3, 4, base=base), ValueError, f"d=4, base={base}: .*base above 0")
     refused(lambda: rotate(X, base=base), ValueError, f"d=8, base={base}")
+
+
+@pytest.mark.parametrize(("act", "message"), [
+    (lambda: collate([]), "examples=0: each needs to be at least 1"),
+    (lambda: accuracy([], []), "examples=0: each needs to be at least 1"),
+    (lambda: predict(BERT, [([4], [0], 0)], batch_size=0), "batch_size=0: each needs to be at least 1"),
+    (lambda: predict(BERT, [([4], [0], 0)], batch_size=-1), "batch_size=-1: each needs to be at least 1"),
+    (lambda: train_wordpiece(["a b"], -1), "vocab_size=-1: each needs to be at least 1"),
+    (lambda: train_wordpiece(["a b"], 1.5), "vocab_size=1.5: each needs to be at least 1, and whole"),
+    *((lambda penalty=penalty: beam_search(TRANSFORMER, IDS, LENGTHS, 4, length_penalty=penalty),
+       f"length_penalty={penalty}: it needs to be a finite number") for penalty in (torch.nan, torch.inf, -torch.inf)),
+])
+def test_what_leaves_nothing_to_compute_is_refused(act, message):
+    refused(act, ValueError, message)
 
 
 @pytest.mark.parametrize("act", [
