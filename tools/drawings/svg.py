@@ -184,21 +184,23 @@ def towards(corner, other, by=8):
 
 def spans(line, size):
     """A line of text with markup as SVG."""
-    parts = []
+    parts, low = [], 0
     for formula, code, bold, plain in MARKUP.findall(line):
+        up, low = -low or None, 0                                       # back from an index that ends a formula
         if formula:
-            parts.append(math(formula, size))
+            part, low = math(formula, size)
+            parts.append(element("tspan", part, dy=up, font_family=SERIF, font_size=size + 3))
         elif code:
-            parts.append(element("tspan", escape(code, quote=False), font_family=MONO, font_size=max(SMALLEST, size - 1)))
-        elif bold:
-            parts.append(element("tspan", escape(bold, quote=False), font_weight="bold"))
+            parts.append(element("tspan", escape(code, quote=False), dy=up, font_family=MONO, font_size=max(SMALLEST, size - 1)))
+        elif bold or up:
+            parts.append(element("tspan", escape(bold or plain, quote=False), dy=up, font_weight="bold" if bold else None))
         else:
             parts.append(escape(plain, quote=False))
     return "".join(parts)
 
 
 def math(formula, size):
-    """A formula as SVG: single letters slanted, words such as tanh upright, indices lowered and smaller."""
+    """A formula as SVG, and how far it ends below its line: single letters slanted, words such as tanh upright, indices lowered."""
     parts, lowered, by = [], False, 0.22 * size
     for braces, index, word, letter, rest in FORMULA.findall(formula):
         low = bool(braces or index)
@@ -208,6 +210,4 @@ def math(formula, size):
         parts.append(element("tspan", escape(content, quote=False), dy=shift, font_size=max(SMALLEST, 0.7 * size) if low else None,
                              font_style="italic" if slanted else None))
         lowered = low
-    if lowered:                                                         # back up, for what follows on the line
-        parts.append(element("tspan", "\u200b", dy=-by))
-    return element("tspan", "".join(parts), font_family=SERIF, font_size=size + 3)
+    return "".join(parts), by if lowered else 0
