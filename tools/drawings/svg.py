@@ -184,21 +184,25 @@ def towards(corner, other, by=8):
 
 def spans(line, size):
     """A line of text with markup as SVG."""
-    parts = []
+    parts, back = [], None                                              # back: up again after a formula that ends lowered
     for formula, code, bold, plain in MARKUP.findall(line):
         if formula:
-            parts.append(math(formula, size))
-        elif code:
-            parts.append(element("tspan", escape(code, quote=False), font_family=MONO, font_size=max(SMALLEST, size - 1)))
+            text, below = math(formula, size)
+            parts.append(element("tspan", text, dy=back, font_family=SERIF, font_size=size + 3))
+            back = -below if below else None
+            continue
+        if code:
+            parts.append(element("tspan", escape(code, quote=False), dy=back, font_family=MONO, font_size=max(SMALLEST, size - 1)))
         elif bold:
-            parts.append(element("tspan", escape(bold, quote=False), font_weight="bold"))
+            parts.append(element("tspan", escape(bold, quote=False), dy=back, font_weight="bold"))
         else:
-            parts.append(escape(plain, quote=False))
+            parts.append(element("tspan", escape(plain, quote=False), dy=back) if back else escape(plain, quote=False))
+        back = None
     return "".join(parts)
 
 
 def math(formula, size):
-    """A formula as SVG: single letters slanted, words such as tanh upright, indices lowered and smaller."""
+    """A formula as SVG, single letters slanted, words such as tanh upright, indices lowered; and how far below the line it ends."""
     parts, lowered, by = [], False, 0.22 * size
     for braces, index, word, letter, rest in FORMULA.findall(formula):
         low = bool(braces or index)
@@ -208,6 +212,4 @@ def math(formula, size):
         parts.append(element("tspan", escape(content, quote=False), dy=shift, font_size=max(SMALLEST, 0.7 * size) if low else None,
                              font_style="italic" if slanted else None))
         lowered = low
-    if lowered:                                                         # back up, for what follows on the line
-        parts.append(element("tspan", "\u200b", dy=-by))
-    return element("tspan", "".join(parts), font_family=SERIF, font_size=size + 3)
+    return "".join(parts), by if lowered else 0
