@@ -42,9 +42,18 @@ def split(x, num_heads):
     return x.unflatten(-1, (num_heads, -1)).transpose(0, 1)            # [H, T, d_head]
 
 
-def attend(query, memory, W_q, W_k, W_v, num_heads, axis=-1, scale=None):
-    q, k, v = split(query @ W_q, num_heads), split(memory @ W_k, num_heads), split(memory @ W_v, num_heads)
+def cut_by_view(x, num_heads):
+    return x.reshape(num_heads, len(x), -1)
+
+
+def attend(query, memory, W_q, W_k, W_v, num_heads, axis=-1, scale=None, cut=split):
+    q, k, v = cut(query @ W_q, num_heads), cut(memory @ W_k, num_heads), cut(memory @ W_v, num_heads)
     return (q @ k.mT / (scale or math.sqrt(q.shape[-1]))).softmax(axis) @ v            # [H, T_q, d_head]
+
+
+def without_softmax(query, memory, W_q, W_k, W_v, num_heads):
+    q, k, v = split(query @ W_q, num_heads), split(memory @ W_k, num_heads), split(memory @ W_v, num_heads)
+    return q @ k.mT / math.sqrt(q.shape[-1]) @ v                       # [H, T_q, d_head]
 
 
 def merged(heads):
@@ -97,6 +106,14 @@ EXERCISES = {
                 lambda *case: merged(attend(*case, axis=-2)),
             "the softmax runs over the heads; take it over the last axis, the keys":
                 lambda *case: merged(attend(*case, axis=0)),
+            "keys and values are exchanged; compare queries with keys, and average values":
+                lambda query, memory, W_q, W_k, W_v, h: merged(attend(query, memory, W_q, W_v, W_k, h)),
+            "there is no softmax; each row of scores has to become weights that sum to 1":
+                lambda *case: merged(without_softmax(*case)),
+            "one view or reshape cuts the heads, which mixes positions and heads; split the last axis, then transpose":
+                lambda *case: merged(attend(*case, cut=cut_by_view)),
+            "the heads are cut and merged by one view or reshape each, which mixes positions and heads; transpose, too":
+                lambda *case: attend(*case, cut=cut_by_view).reshape(len(case[0]), -1),
             "the heads are merged by one reshape, which mixes positions and heads; transpose first":
                 lambda *case: attend(*case).reshape(len(case[0]), -1),
         }),

@@ -261,11 +261,27 @@ def average(output_a, sum_a, output_b, sum_b):
     return ((sum_a.unsqueeze(-1) * output_a + sum_b.unsqueeze(-1) * output_b) / (sum_a + sum_b).unsqueeze(-1))
 
 
+def cross_heads(query, memory, W_q, W_k, W_v, num_heads, cut=lambda x, H: x.unflatten(-1, (H, -1)).transpose(0, 1), exchanged=False,
+                weigh=lambda scores: scores.softmax(-1), merge=lambda heads: heads.transpose(0, 1).flatten(1)):
+    q, k, v = (cut(x @ W, num_heads) for x, W in ((query, W_q), (memory, W_k), (memory, W_v)))
+    k, v = (v, k) if exchanged else (k, v)
+    return merge(weigh(q @ k.mT / math.sqrt(q.shape[-1])) @ v)
+
+
+def one_view(x, num_heads):
+    return x.reshape(num_heads, len(x), -1)
+
+
 def of_the_words(logs, words):
     return -logs.gather(-1, words.unsqueeze(-1)).squeeze(-1)[words != 0].mean()
 
 
 PASSED = [
+    ("cross_heads", "one view or reshape cuts the heads", lambda *case: cross_heads(*case, cut=one_view)),
+    ("cross_heads", "one view or reshape each", lambda *case: cross_heads(
+        *case, cut=one_view, merge=lambda heads: heads.reshape(heads.shape[1], -1))),
+    ("cross_heads", "keys and values are exchanged", lambda *case: cross_heads(*case, exchanged=True)),
+    ("cross_heads", "there is no softmax", lambda *case: cross_heads(*case, weigh=lambda scores: scores)),
     ("may_train", "only the first pair of each held-out day", lambda days, held: torch.stack(
         [(held != day).all() | (days[:i] == day).any() for i, day in enumerate(days)])),
     ("may_train", "your result is", lambda days, held: days > held.max()),
