@@ -27,8 +27,8 @@ def clock_hands():
     d = Drawing(760, "Rotary positions as clock hands", (
         "Above, one query of 8 columns at the positions 0 to 5, with base 100. Each pair of its columns is the hand of a clock; "
         "from position to position the hand of pair 0 turns by 57 degrees, that of pair 1 by 18, that of pair 2 by 6. Below, "
-        "pair 1 of the same query and of a key two positions later. When both move on by three positions, both hands turn by the same "
-        "angle, and the angle between them, on which their dot product depends, stays as it was."))
+        "pair 1 of that query and of a key two positions later. When both move on by three positions, both hands turn by the "
+        "same angle, and the angle between them, on which their dot product depends, stays as it was."))
     d.text(24, 34, "**One query at six positions**: 8 columns, base 100", anchor="start")
     for row, (turn, words) in enumerate(zip(TURNS, ("fast", "", "slow"))):
         y = 122 + 76 * row
