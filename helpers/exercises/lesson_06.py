@@ -27,16 +27,13 @@ def slow_rotate_halves(x, base=10_000.0):
     return turned
 
 
-def slow_alibi_weights(scores):
-    H, T, _ = scores.shape
-    weights = torch.zeros(H, T, T)
-    for h in range(H):
-        slope = 2 ** (-8 * (h + 1) / H)
-        for m in range(T):
-            for n in range(m + 1):
-                weights[h, m, n] = math.exp(scores[h, m, n] - slope * (m - n))
-            weights[h, m] = weights[h, m] / weights[h, m].sum()
-    return weights
+def slow_alibi_row(num_heads, T):
+    row = torch.zeros(num_heads, 1, T)
+    for h in range(num_heads):
+        slope = 2 ** (-8 * (h + 1) / num_heads)
+        for n in range(T):
+            row[h, 0, n] = -slope * (T - 1 - n) + slope * (T - 1)      # the last query's, less its first number
+    return row
 
 
 def turned_halves(x, angles):
@@ -49,14 +46,12 @@ def angles_of(x, base=10_000.0, first=0, step=2):
     return torch.arange(first, first + T).unsqueeze(1) * base ** (-step * torch.arange(d // 2) / d)
 
 
-def alibi(scores, first=1, sign=1.0, slopes=None):
-    H, T, _ = scores.shape
-    slopes = 2.0 ** (-8 * torch.arange(first, first + H) / H) if slopes is None else slopes
-    return scores + sign * slopes.view(-1, 1, 1) * torch.arange(T)
+def row_of(slopes, T):
+    return slopes.view(-1, 1, 1) * torch.arange(T)
 
 
-def causal(scores):
-    return scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -math.inf).softmax(-1)
+def slopes_of(num_heads, first=1):
+    return 2.0 ** (-8 * torch.arange(first, first + num_heads) / num_heads)
 
 
 def from_angles(angles, d):
@@ -126,31 +121,33 @@ EXERCISES = {
             "`base` is ignored; the frequencies depend on it":
                 lambda x, base=10_000.0: turned_halves(x, angles_of(x)),
         }),
-    "alibi_weights": Exercise(
-        slow_alibi_weights,
-        [(torch.zeros(1, 2, 2),), (numbers(2, 3, 3, seed=0),), (numbers(4, 4, 4, seed=1),)],
+    "alibi_row": Exercise(
+        slow_alibi_row,
+        [(1, 2), (2, 3), (4, 4)],
         {
             "far keys are preferred; later keys are nearer to the query, so the bias grows with the key's position":
-                lambda scores: causal(alibi(scores, sign=-1.0)),
+                lambda num_heads, T: -slow_alibi_row(num_heads, T),
+            "this is the table for all queries; one row, the same for all of them, is enough":
+                lambda num_heads, T: (
+                    -slopes_of(num_heads).view(-1, 1, 1) * (torch.arange(T).view(-1, 1) - torch.arange(T)).abs()),
+            "this is the table for all queries, its future changed; one row, the same for all of them, is enough":
+                lambda num_heads, T: (
+                    -slopes_of(num_heads).view(-1, 1, 1) * (torch.arange(T).view(-1, 1) - torch.arange(T))),
+            "this row gives the right weights, but is not 0 at the first key; subtract its first number":
+                lambda num_heads, T: row_of(slopes_of(num_heads), T) - slopes_of(num_heads).view(-1, 1, 1) * (T - 1),
+            "this row gives the right weights, but is not 0 at the first key; count the keys from 0":
+                lambda num_heads, T: row_of(slopes_of(num_heads), T) + slopes_of(num_heads).view(-1, 1, 1),
+            "the axis of the queries is missing; it has length 1":
+                lambda num_heads, T: slow_alibi_row(num_heads, T)[:, 0],
             "the heads are counted from 0, so the first slope is 1; they are 2 ** (-8h / H) for h from 1 to H":
-                lambda scores: causal(alibi(scores, first=0)),
+                lambda num_heads, T: row_of(slopes_of(num_heads, first=0), T),
             "all heads have the slope of the first; each has its own":
-                lambda scores: causal(alibi(scores, slopes=torch.full((len(scores),), 2.0 ** (-8 / len(scores))))),
+                lambda num_heads, T: row_of(slopes_of(num_heads)[:1].expand(num_heads), T),
             "all heads have the slope of the last; each has its own":
-                lambda scores: causal(alibi(scores, slopes=torch.full((len(scores),), 2.0 ** -8))),
+                lambda num_heads, T: row_of(slopes_of(num_heads)[-1:].expand(num_heads), T),
             "all heads have the slope 1/2; each has its own":
-                lambda scores: causal(alibi(scores, slopes=torch.full((len(scores),), 0.5))),
-            "these are still scores; hide the future, then take the softmax":
-                lambda scores: alibi(scores),
-            "these are still scores; take their softmax":
-                lambda scores: alibi(scores).masked_fill(torch.ones_like(scores).triu(1).bool(), -math.inf),
-            "the bias has no effect; it is the slope times the position of the key, on the last axis":
-                lambda scores: causal(scores),
-            "the scores are scaled already; do not divide them by a root again":
-                lambda scores: causal(alibi(scores / scores.shape[-1] ** 0.5)),
-            "the future is not hidden; add the causal mask":
-                lambda scores: alibi(scores).softmax(-1),
-            "the future was hidden after the softmax, so the rows sum to less than 1; mask before":
-                lambda scores: alibi(scores).softmax(-1).tril(),
+                lambda num_heads, T: row_of(torch.full((num_heads,), 0.5), T),
+            "the slopes are missing; each head multiplies the positions of the keys by its own":
+                lambda num_heads, T: row_of(torch.ones(num_heads), T),
         }),
 }

@@ -27,8 +27,8 @@ def clock_hands():
     d = Drawing(760, "Rotary positions as clock hands", (
         "Above, one query of 8 columns at the positions 0 to 5, with base 100. Each pair of its columns is the hand of a clock; "
         "from position to position the hand of pair 0 turns by 57 degrees, that of pair 1 by 18, that of pair 2 by 6. Below, "
-        "pair 1 of a query and of a key two positions later. When both move on by three positions, both hands turn by the same "
-        "angle, and the angle between them, on which their dot product depends, stays as it was."))
+        "pair 1 of that query and of a key two positions later. When both move on by three positions, both hands turn by the "
+        "same angle, and the angle between them, on which their dot product depends, stays as it was."))
     d.text(24, 34, "**One query at six positions**: 8 columns, base 100", anchor="start")
     for row, (turn, words) in enumerate(zip(TURNS, ("fast", "", "slow"))):
         y = 122 + 76 * row
@@ -43,9 +43,9 @@ def clock_hands():
     d.text(24, 74, "position", anchor="start", colour=SOFT)
     d.arrow((24, 336), (576, 336), colour=LINE, head=False)
 
-    d.text(24, 370, "**A query and a key**: pair 1 of both", anchor="start")
+    d.text(24, 370, "**The same query and a key**: pair 1 of both", anchor="start")
     for x, first in ((160, 1), (440, 4)):
-        centre, start, end = (x, 510), round(10 + TURNS[1] * first), round(50 + TURNS[1] * (first + 2))
+        centre, start, end = (x, 510), round(20 + TURNS[1] * first), round(60 + TURNS[1] * (first + 2))
         clock(d, centre, 84)
         hand(d, centre, 84, start, "query", 0.86)
         hand(d, centre, 84, end, "key", 0.86)
@@ -61,29 +61,33 @@ def clock_hands():
 
 
 def schemes():
-    d = Drawing(664, "Where each scheme of positions enters", (
-        "Four columns, each from the same four words x to queries and keys, scores and weights. The plain number and sinusoidal "
-        "positions add a number or a table of sines and cosines to x, learned positions add a table of parameters to x. Rotary "
-        "positions turn the queries and the keys, so the scores are alike along each diagonal. ALiBi leaves the scores as the "
-        "words alone make them, then adds a bias, the lower the farther the key, and its weights stay near the diagonal. In all "
-        "columns the future is masked."))
-    for y, words in ((92, "words"), (256, "$q$ and $k$"), (404, "scores"), (556, "weights")):
+    d = Drawing(724, "Where each scheme of positions enters", (
+        "Four columns, each from the same four words x to queries and keys, scores and weights. A plain number is added to the "
+        "first column of x; sinusoidal and learned positions add a table of waves or parameters to x. Rotary positions turn "
+        "the queries and the keys, so the scores are alike along each diagonal. ALiBi and a learned bias leave the scores as "
+        "the words alone make them, then add a bias. The values and the residual connection get the words and the positions "
+        "in the first two columns, and the words alone in the other two. In all columns the future is masked."))
+    for y, words in ((92, "words"), (256, "$q$ and $k$"), (404, "scores"), (556, "weights"), (640, "$v$ and\nresidual")):
         d.text(20, y, words, anchor="start")
-    d.text(300, 640, "darker: higher; green: weights; struck through: the future, hidden", 15, colour=SOFT)
-    for i, (name, added, scheme) in enumerate((("sinusoidal", "words", sines), ("learned", "words", table),
-                                               ("rotary", None, turns), ("ALiBi", "scores", bias))):
-        d.text(154 + 124 * i, 36, "**number,**\n**sinusoidal**" if scheme is sines else f"**{name}**")
+    d.text(300, 700, "darker: higher; green: weights; struck through: the future, hidden", 15, colour=SOFT)
+    d.arrow((20, 606), (580, 606), colour=LINE, head=False)
+    for i, (name, title, added, scheme, passed) in enumerate((
+            ("number", "**number**", "words", counted, "words and\nnumber"),
+            ("sinusoidal", "**sinusoidal,**\n**learned**", "words", sines, "words and\npositions"),
+            ("rotary", "**rotary**", None, turns, "words\nalone"),
+            ("ALiBi", "**ALiBi,**\n**learned bias**", "scores", bias, "words\nalone"))):
+        d.text(154 + 124 * i, 36, title)
         column(d, 134 + 124 * i, name, added)
         scheme(d, 134 + 124 * i)
+        d.text(134 + 124 * i, 640, passed, colour=SOFT)
     return d
 
 
 # Scores from 0 to 1, made up: what the words alone give, and with the positions of each scheme.
 WORDS = [[0.3, 0.5, 0.3, 0.6], [0.2, 0.4, 0.6, 0.3], [0.5, 0.2, 0.4, 0.4], [0.4, 0.6, 0.2, 0.3]]
-LEARNED = [[0.1, 0.9, 0.2, 0.3], [0.6, 0.1, 0.2, 0.8], [0.9, 0.2, 0.5, 0.1], [0.2, 0.3, 0.9, 0.6]]
 SCORES = {
+    "number": [[w / 3 + 0.6 * n / 3 for n, w in enumerate(row)] for row in WORDS],
     "sinusoidal": [[(w + math.exp(-abs(m - n))) / 2 for n, w in enumerate(row)] for m, row in enumerate(WORDS)],
-    "learned": [[(w + p) / 2 for w, p in zip(*rows)] for rows in zip(WORDS, LEARNED)],
     "rotary": [[w / 4 + 0.7 * (math.cos(n - m + 1) + 1) / 2 for n, w in enumerate(row)] for m, row in enumerate(WORDS)],
     "ALiBi": WORDS,
 }
@@ -124,12 +128,12 @@ def sums(d, start, end, added):
 def sines(d, x):
     for row, wave in enumerate((2.2, 1.1, 0.5)):
         d.curve([(x + 42 + step, 147 + 16 * row - 6 * math.sin(wave * step / 6)) for step in range(0, 41, 2)], INK, 1.6)
-    d.text(x + 62, 204, "number\nor sines", colour=SOFT)
+    d.text(x + 62, 204, "waves or\na table", colour=SOFT)
 
 
-def table(d, x):
-    d.cells(x + 43, 142, [[0.5, 0.2, 0.7], [0.1, 0.8, 0.3], [0.6, 0.3, 0.4]], "parameter", 14)
-    d.text(x + 64, 204, "table", colour=SOFT)
+def counted(d, x):
+    d.cells(x + 43, 135, [[0.9 * n / 3, 0, 0] for n in range(4)], "plain", 14)
+    d.text(x + 64, 204, "number", colour=SOFT)
 
 
 def turns(d, x):
