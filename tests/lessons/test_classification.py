@@ -14,7 +14,7 @@ ODD = ["", " ", "\n", "\t", "\0", "\x1b[31m", "a" * 5000, "word " * 2000, "\U000
        "\u3053\u3093\u306b", "\u0e44\u0e17\u0e22", "\u0130I", "ß", "\ufb01", "$x^2$", "$", "\\frac", "{x!r}", "%s", "<b>bold</b>",
        "&amp;", "<cls>", "<pad>", "<unk>", "it's", "''", "’", "-", "a-b-", "_", "…", "..." * 50, "1e309", "\ud7ff", "\U0010ffff",
        "\r\n", "NUL\0middle"]
-NEEDED = ("import torch", "def encode(", "def attention_of(", "def take_away(", "def reading(")      # what the cells hold
+NEEDED = ("import torch", "def encode(", "def logits_of(", "def attention_of(", "def take_away(", "def reading(")  # held by cells
 
 
 def typed():

@@ -350,7 +350,17 @@ PASSED = [
         (torch.arange(int(lengths.max())) >= lengths.unsqueeze(-1)).unsqueeze(-1), -math.inf).amax(1)),
     ("max_pool", "your result is -100.0 at", lambda x, lengths: x.masked_fill(
         (torch.arange(x.shape[1]) >= lengths.unsqueeze(-1)).unsqueeze(-1), -100).amax(1)),
-    ("f1", "[3, 1]]", lambda counts: 2 * counts.amax(0) / (counts.sum(0) + counts.sum(1)).clamp(min=1)),
+    ("max_pool", "one by one; do without a loop", lambda x, lengths: torch.stack([
+        words[:n].amax(0) for words, n in zip(x, lengths)])),
+    ("max_pool", "one by one; do without a loop", lambda x, lengths: torch.tensor([
+        [max(column) for column in zip(*words[:n])] for words, n in zip(x.tolist(), lengths.tolist())])),
+    ("max_pool", "the mask is the wrong way round", lambda x, lengths: x.masked_fill(
+        (torch.arange(x.shape[1]) < lengths.unsqueeze(-1)).unsqueeze(-1), -math.inf).amax(1)),
+    ("max_pool", "the longest text", lambda x, lengths: x[:, :lengths.max()].amax(1)),
+    ("without_each", "one by one; do without a loop", lambda ids: torch.stack([
+        torch.cat([ids[:i], ids[i + 1:]]) for i in range(1, len(ids))])),
+    ("without_each", "one by one; do without a loop", lambda ids: torch.tensor([
+        (tokens := ids.tolist())[:i] + tokens[i + 1:] for i in range(1, len(ids))])),
     ("between", "it counts twice", lambda ids, left, right, vocab_size: torch.stack([
         some.bincount(minlength=vocab_size) + 1 for some in (ids[1:][ids[:-1] == left], ids[:-1][ids[1:] == right])]
         ).log().sum(0).softmax(0)),
