@@ -184,10 +184,10 @@ def towards(corner, other, by=8):
 
 def spans(line, size):
     """A line of text with markup as SVG."""
-    parts = []
-    for formula, code, bold, plain in MARKUP.findall(line):
+    parts, found = [], MARKUP.findall(line)
+    for i, (formula, code, bold, plain) in enumerate(found, 1):
         if formula:
-            parts.append(math(formula, size))
+            parts.append(math(formula, size, last=i == len(found)))
         elif code:
             parts.append(element("tspan", escape(code, quote=False), font_family=MONO, font_size=max(SMALLEST, size - 1)))
         elif bold:
@@ -197,8 +197,11 @@ def spans(line, size):
     return "".join(parts)
 
 
-def math(formula, size):
-    """A formula as SVG: single letters slanted, words such as tanh upright, indices lowered and smaller."""
+def math(formula, size, last):
+    """A formula as SVG: single letters slanted, words such as tanh upright, indices lowered and smaller.
+
+    last: nothing follows on the line, so an index at its end needs no step back up.
+    """
     parts, lowered, by = [], False, 0.22 * size
     for braces, index, word, letter, rest in FORMULA.findall(formula):
         low = bool(braces or index)
@@ -208,6 +211,6 @@ def math(formula, size):
         parts.append(element("tspan", escape(content, quote=False), dy=shift, font_size=max(SMALLEST, 0.7 * size) if low else None,
                              font_style="italic" if slanted else None))
         lowered = low
-    if lowered:                                                         # back up, for what follows on the line
+    if lowered and not last:                                            # back up, in a character of no width
         parts.append(element("tspan", "\u200b", dy=-by))
     return element("tspan", "".join(parts), font_family=SERIF, font_size=size + 3)
