@@ -52,6 +52,19 @@ def summed(confidence, right, num_bins):
     return torch.zeros(num_bins).index_add(0, bins_of(confidence, num_bins), confidence - right.float())
 
 
+def with_empty_bins(confidence, right, num_bins):
+    bins = bins_of(confidence, num_bins).clamp(max=num_bins - 1)
+    inside = [(confidence - right.float())[bins == b] for b in range(num_bins)]
+    return sum(some.mean().abs() * len(some) for some in inside) / len(confidence)
+
+
+def from_the_middle(confidence, right, num_bins):
+    """The calibration error with the middle of each bin in place of its mean confidence."""
+    bins = bins_of(confidence, num_bins).clamp(max=num_bins - 1)
+    differences = torch.zeros(num_bins).index_add(0, bins, (bins + 0.5) / num_bins - right.float())
+    return differences.abs().sum() / len(confidence)
+
+
 def without_ones(confidence, right, num_bins):
     difference = confidence - right.float()
     bins = bins_of(confidence, num_bins)
@@ -76,6 +89,14 @@ EXERCISES = {
                 lambda days, held: (days.unsqueeze(1) != held).any(1),
             "only the first of the held-out days is kept from training":
                 lambda days, held: days != held[0],
+            "these are the days that may be trained on; say True or False for each of the N":
+                lambda days, held: days[~torch.isin(days, held)],
+            "these are the positions of the days that may be trained on; say True or False for each of the N":
+                lambda days, held: (~torch.isin(days, held)).nonzero().squeeze(1),
+            "this asks of each held-out day whether it is among `days`; exchange the arguments of `isin`":
+                lambda days, held: ~torch.isin(held, days),
+            "all are True: a tensor is never found in a set or list of numbers so; compare values, as `isin` does":
+                lambda days, held: torch.ones(len(days), dtype=torch.bool),
             "all days from the first to the last held-out one are kept from training; only those in `held` are":
                 lambda days, held: (days < held.min()) | (days > held.max()),
         }),
@@ -93,6 +114,12 @@ EXERCISES = {
                 lambda logits, ids: chosen(logits, ids).log().mean().exp(),
             "this is the sum of the probabilities; all ids have to be right together, so multiply":
                 lambda logits, ids: chosen(logits, ids).sum(),
+            "this is the smallest of the probabilities; all ids have to be right together, so multiply":
+                lambda logits, ids: chosen(logits, ids).min(),
+            "the last step is missing; the product runs over all T":
+                lambda logits, ids: chosen(logits, ids)[:-1].prod(),
+            "a sigmoid looks at each logit alone; a softmax makes probabilities that sum to 1 over the vocabulary":
+                lambda logits, ids: logits.sigmoid()[torch.arange(len(ids)), ids].prod(),
             "these are the largest probabilities of each step; the ids say which were chosen":
                 lambda logits, ids: logits.softmax(-1).max(-1).values.prod(),
             "`[:, ids]` takes every id at every step, [T, T]; take at each step the id that was written there":
@@ -126,6 +153,14 @@ EXERCISES = {
                 lambda confidence, right, num_bins: (confidence - right.float()).abs().mean(),
             "this is the Brier score, the mean of squared differences; compare the means inside each bin":
                 lambda confidence, right, num_bins: (confidence - right.float()).square().mean(),
+            "the mean of an empty bin is NaN; leave out the bins without an answer":
+                with_empty_bins,
+            "you compare with the middle of each bin; compare with the mean confidence of the answers in it":
+                from_the_middle,
+            "only the bins that are too sure count; a gap below 0 counts, too":
+                lambda *case: (gaps(*case)[0].clamp(min=0) * gaps(*case)[1]).sum() / len(case[0]),
+            "the gaps are squared; take their absolute values":
+                lambda *case: (gaps(*case)[0].square() * gaps(*case)[1]).sum() / len(case[0]),
             "a confidence of 1 is in no bin; it belongs to the last one":
                 without_ones,
             "a confidence of 1 gets bin `num_bins`, and the last is `num_bins - 1`; `clamp` the bins":

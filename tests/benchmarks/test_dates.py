@@ -97,23 +97,31 @@ def test_confidence(recorded, figure):
     def of_lesson(measured, times=1):
         return recorded(LESSON, measured, times)
 
-    figure("dates with a letter left out, % read without a mistake", of_lesson("misspelt", 100), how=HOW)
+    typos = {"left out": "misspelt", "replaced": "replaced", "swapped with the next": "swapped", "doubled": "doubled"}
+    for done, column in typos.items():
+        figure(f"dates with a letter {done}, % read without a mistake", of_lesson(column, 100),
+               {"of the answers above 0.99, % right": of_lesson(f"{column}_surest", 100)}, how=HOW)
     figure("expected calibration error: test dates", of_lesson("calibration_error"),
            {"with a letter left out": of_lesson("misspelt_calibration_error")}, how=HOW)
     figure("AUROC of confidence: test dates against sentences", of_lesson("auroc_sentences"),
            {"against impossible days": of_lesson("auroc_impossible")}, how=HOW)
+    figure("AUROC of confidence: days such as 30 April against 31 April", of_lesson("auroc_same_form"), how=HOW)
     figure("days that do not exist, % answered with a confidence above 0.9", of_lesson("impossible_sure", 100),
-           {"sentences": of_lesson("sentences_sure", 100)}, how=HOW)
+           {"sentences": of_lesson("sentences_sure", 100), "months without a day": of_lesson("no_day_sure", 100)}, how=HOW)
     assert max(of_lesson("calibration_error")) < 0.02 and min(of_lesson("misspelt_calibration_error")) > 0.05
     assert min(of_lesson("auroc_sentences")) > 0.98 and min(of_lesson("impossible_sure")) > 0.9
-    assert max(of_lesson("sentences_sure")) < 0.05
+    assert max(of_lesson("sentences_sure")) < 0.05 and max(of_lesson("auroc_same_form")) < min(of_lesson("auroc_sentences"))
+    assert max(of_lesson("misspelt")) < min(of_lesson("swapped")) and max(of_lesson("replaced")) < min(of_lesson("doubled"))
 
 
 def test_large_weights_that_matter(recorded, figure):
     matter, own = recorded(LESSON, "cuts_that_matter", 100), recorded(LESSON, "cuts_on_own_part", 100)
     figure("weights above 0.5 whose cut costs 0.1 nats or more, %", matter, how=HOW)
     figure("of all cuts that cost as much: on the part of the text that the digit comes from, %", own, how=HOW)
-    assert max(matter) < 35 and min(own) > 98
+    small, harmless = recorded(LESSON, "wrong_small_cut"), recorded(LESSON, "wrong_harmless_cut")
+    figure("of 20 dates, how many are read wrong once all weights above 0.5 without effect alone are cut", harmless,
+           {"all weights below 0.1": small}, how=HOW)
+    assert max(matter) < 35 and min(own) > 98 and max(small) < 4 and min(harmless) > 10
 
 
 def test_what_holds_up_training(recorded, figure):

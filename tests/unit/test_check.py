@@ -436,6 +436,33 @@ def test_a_likely_mistake_of_lesson_7_is_named(said, name, told, answer):
     assert told in said(answer, name)
 
 
+def mean_gaps(confidence, right, num_bins, size=torch.abs):
+    """The calibration error by a mean for each bin, as a reader writes it: an empty bin gives NaN."""
+    bins = (confidence * num_bins).long().clamp(max=num_bins - 1)
+    parts = [bins == b for b in range(num_bins)]
+    return torch.stack([size(confidence[part].mean() - right[part].float().mean()) * part.float().mean() for part in parts]).sum()
+
+
+@pytest.mark.parametrize(("name", "told", "answer"), [
+    ("may_train", "these are the days", lambda days, held: days[(days.unsqueeze(1) != held).all(1)]),
+    ("may_train", "these are the positions", lambda days, held: torch.where(torch.isin(days, held, invert=True))[0]),
+    ("may_train", "exchange the arguments", lambda days, held: torch.isin(held, days, invert=True)),
+    ("may_train", "all are True", lambda days, held: torch.tensor([day not in set(held) for day in days])),
+    ("confidence", "the smallest", lambda logits, ids: logits.softmax(-1).gather(-1, ids.unsqueeze(-1)).min()),
+    ("confidence", "the last step is missing", lambda logits, ids: torch.stack(
+        [logits[t].softmax(-1)[ids[t]] for t in range(len(ids) - 1)]).prod()),
+    ("confidence", "a sigmoid", lambda logits, ids: torch.sigmoid(logits).gather(-1, ids.unsqueeze(-1)).prod()),
+    ("calibration_error", "the mean of an empty bin is NaN", mean_gaps),
+    ("calibration_error", "the middle of each bin", lambda confidence, right, num_bins: mean_gaps(
+        ((confidence * num_bins).long().clamp(max=num_bins - 1) + 0.5) / num_bins, right, num_bins,
+        lambda gap: gap.abs().nan_to_num())),
+    ("calibration_error", "only the bins that are too sure", lambda *case: mean_gaps(*case, lambda gap: gap.relu().nan_to_num())),
+    ("calibration_error", "the gaps are squared", lambda *case: mean_gaps(*case, lambda gap: gap.square().nan_to_num())),
+])
+def test_a_likely_mistake_of_lesson_8_is_named(said, name, told, answer):
+    assert told in said(answer, name)
+
+
 def scaled_in_place(weights, key):
     weights[key] = 0
     return weights / (1 - weights[key])

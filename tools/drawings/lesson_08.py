@@ -23,7 +23,7 @@ def text_to_answer():
     d.text(263, 62, "lower case,\nsingle spaces", size=15, colour=SOFT)
 
     d.text(LEFT, 116, "**tokens**: the characters, `[1, T_src]` as ids", anchor="start")
-    tokens = row(d, 136, ["␣" if character == " " else character for character in NORMALISED])
+    tokens = row(d, 136, ["`␣`" if character == " " else character for character in NORMALISED])
     encoder = d.box(LEFT, 206, 487, 44, "encoder", "parameter")
     memory = [d.box(LEFT + i * WIDE, 288, WIDE - 3, 34, f"$m_{{{i}}}$", "key") for i in range(len(NORMALISED))]
     for token, vector in zip(tokens, memory):

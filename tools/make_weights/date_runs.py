@@ -7,13 +7,15 @@ import argparse
 import datetime
 import pathlib
 import random
+from functools import partial
+from string import ascii_lowercase
 
 import torch
 
 from helpers.data.dates import MONTHS, load_dates, normalise
 from helpers.data.translation import load_translation
 from helpers.generation import answer_scores, translate
-from helpers.hooks import effects, record
+from helpers.hooks import effects, record, what_if
 from helpers.pretrained.weights import SHIPPED
 from helpers.text import BOS, Vocab, batches, pad
 from helpers.training import one_cycle, sequence_loss, train
@@ -25,7 +27,9 @@ GRID = [LESSON, (8, 1, 10_000, 2_000), (8, 1, 10_000, 300), (8, 8, 10_000, 300),
         (1, 1, 20, 300)]
 SETTING = ["tokens", "positions", "base", "steps", "seed"]
 MEASURED = ["loss", "exact_match", "calibration_error", "cuts_that_matter", "cuts_on_own_part", "misspelt",
-            "misspelt_calibration_error", "auroc_sentences", "sentences_sure", "auroc_impossible", "impossible_sure"]
+            "misspelt_calibration_error", "auroc_sentences", "sentences_sure", "auroc_impossible", "impossible_sure",
+            "misspelt_surest", "swapped", "swapped_surest", "replaced", "replaced_surest", "doubled", "doubled_surest",
+            "wrong_small_cut", "wrong_harmless_cut", "auroc_same_form", "no_day_sure"]
 
 
 class Task:
@@ -98,6 +102,19 @@ def cuts(task, model):
     return matter / large, (own / everywhere).min().item()
 
 
+def joint_cuts(task, model):
+    """Of 20 dates, how many are read wrong once all weights below 0.1 are cut at once, and all large ones with no effect alone."""
+    wrong = [0, 0]
+    for day in [day for _, iso in task.test_pairs if (day := datetime.date.fromisoformat(iso)).day > 9][:20]:
+        text = f"{day:%A %B} {day.day} {day.year}".lower()
+        weights, effect = task.look_and_cut(model, text)
+        run = what_if(model, partial(translate, model, *pad([task.encode(text)]), max_len=12), where="cross_attn")
+        for i, cells in enumerate((weights < 0.1, (weights > 0.5) & (effect > -0.1))):
+            ids = run([{"kind": "cut", "index": [h], "query": q, "key": k} for h, q, k in cells.nonzero().tolist()])[0]
+            wrong[i] += "".join(task.target.decode(ids[0])) != day.isoformat()
+    return wrong
+
+
 def calibration_error(confidence, found, bins=10):
     """Expected calibration error, Guo et al. 2017."""
     places = (confidence * bins).long().clamp(max=bins - 1)
@@ -110,9 +127,17 @@ def auroc(ours, others):
     return ((ours > others).float() + 0.5 * (ours == others).float()).mean().item()
 
 
-def without_a_letter(text, rng):
-    place = rng.choice([i for i, character in enumerate(text) if character.isalpha()])
-    return text[:place] + text[place + 1:]
+def misspell(text, mistake, rng):
+    """The text with one letter left out, doubled, replaced by another, or swapped with the letter behind it."""
+    places = [i for i, letter in enumerate(text) if letter.isalpha()]
+    if mistake == "swapped":
+        places = [i for i in places if text[i + 1:i + 2].isalpha() and text[i].lower() != text[i + 1].lower()]
+    i = rng.choice(places)
+    if mistake == "swapped":
+        return text[:i] + text[i + 1] + text[i] + text[i + 2:]
+    others = ascii_lowercase.replace(text[i].lower(), "")
+    put = rng.choice(others) if mistake == "replaced" else 2 * text[i] if mistake == "doubled" else ""
+    return text[:i] + put + text[i + 1:]
 
 
 def share(found):
@@ -121,21 +146,31 @@ def share(found):
 
 def measured(task, model):
     """All of MEASURED but the loss, by name."""
-    rng, years = random.Random(1), range(1930, 2065, 3)
+    years = range(1930, 2065, 3)
     named = [pair for pair in task.test_pairs if any(month[:3].lower() in pair[0].lower() for month in MONTHS)]
-    misspelt = [(without_a_letter(written, rng), iso) for written, iso in named]
+    misread = {}
+    for mistake in ("left out", "swapped", "replaced", "doubled"):
+        rng = random.Random(1)
+        misread[mistake] = task.right(model, [(misspell(written, mistake, rng), iso) for written, iso in named])
+    shares = {f"{mistake}{name}": share(right[sure > line]) for mistake, (right, sure) in misread.items()
+              for name, line in (("", -1), ("_surest", 0.99))}
     sentences = [english for english, _ in load_translation() if len(english) <= 41][:500]
     impossible = [f"{day} {month} {year}" for year in years for day, month in (
         (31, "April"), (31, "June"), (31, "September"), (31, "November"), (30, "February"), (31, "February"))]
+    possible = [f"{day} {month} {year}" for year in years for day, month in (
+        (30, "April"), (30, "June"), (30, "September"), (30, "November"), (27, "February"), (28, "February"))]
+    month_alone = [f"{month} {year}" for year in years for month in MONTHS]
     found, sure = task.right(model, task.test_pairs)
-    misread, misread_sure = task.right(model, misspelt)
     no_date, no_day = task.read(model, sentences)[1], task.read(model, impossible)[1]
     matter, own = cuts(task, model)
+    small, harmless = joint_cuts(task, model)
     return {"exact_match": share(found), "calibration_error": calibration_error(sure, found), "cuts_that_matter": matter,
-            "cuts_on_own_part": own, "misspelt": share(misread),
-            "misspelt_calibration_error": calibration_error(misread_sure, misread),
+            "cuts_on_own_part": own, "misspelt": shares.pop("left out"), "misspelt_surest": shares.pop("left out_surest"), **shares,
+            "misspelt_calibration_error": calibration_error(*misread["left out"][::-1]),
             "auroc_sentences": auroc(sure, no_date), "sentences_sure": share(no_date > 0.9),
-            "auroc_impossible": auroc(sure, no_day), "impossible_sure": share(no_day > 0.9)}
+            "auroc_impossible": auroc(sure, no_day), "impossible_sure": share(no_day > 0.9),
+            "auroc_same_form": auroc(task.read(model, possible)[1], no_day), "wrong_small_cut": small,
+            "wrong_harmless_cut": harmless, "no_day_sure": share(task.read(model, month_alone)[1] > 0.9)}
 
 
 def rows(grid=GRID, seeds=SEEDS, task=None):
