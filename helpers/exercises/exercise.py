@@ -30,7 +30,7 @@ class Exercise:
 
 class Largest(TorchFunctionMode):
     """Watches torch's functions inside: the shape of the largest tensor that they return, where a view counts as what it is a
-    view of, and the number of their calls."""
+    view of, and the number of their calls. A call that returns a list counts once for each of its items."""
 
     def __init__(self):
         super().__init__()
@@ -38,7 +38,7 @@ class Largest(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
-        self.calls += 1
+        self.calls += len(result) if isinstance(result, list) else 1
         if isinstance(result, Tensor):
             stored = result.untyped_storage().nbytes() // result.element_size()
             if stored > self.numbers:
