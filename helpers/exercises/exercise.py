@@ -17,8 +17,7 @@ class Exercise:
     mistakes: maps a sentence to a function that goes wrong as it says; an answer like it gets that.
     most: the most numbers that a tensor on the way may hold in the last case; None for any.
     without: the name of a function that would do all the work, so that an answer may not call it; "" for none.
-    at_once: whether an answer has to call torch as often for the last case as for the first, and may make no list of a tensor, so
-        that no loop runs over rows.
+    at_once: whether an answer has to call torch as often for the last case as for the first, so that no loop runs over rows.
     """
 
     spec: Callable[..., Tensor]
@@ -31,16 +30,15 @@ class Exercise:
 
 class Largest(TorchFunctionMode):
     """Watches torch's functions inside: the shape of the largest tensor that they return, where a view counts as what it is a
-    view of, the number of their calls, and whether one made a list."""
+    view of, and the number of their calls. A call that returns a list counts once for each of its items."""
 
     def __init__(self):
         super().__init__()
-        self.numbers, self.shape, self.calls, self.listed = 0, [], 0, False
+        self.numbers, self.shape, self.calls = 0, [], 0
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
-        self.calls += 1
-        self.listed |= func is Tensor.tolist
+        self.calls += len(result) if isinstance(result, list) else 1
         if isinstance(result, Tensor):
             stored = result.untyped_storage().nbytes() // result.element_size()
             if stored > self.numbers:
@@ -74,14 +72,13 @@ def verdict(answer: Callable, exercise: Exercise) -> str:
     for name in (exercise.spec.__code__.co_name, exercise.without):
         if name in called:
             return f"not yet: your function calls {name}; write it without."
-    if exercise.at_once:
-        first, last = (watched(answer, exercise.cases[i]) for i in (0, -1))
-        if last.listed or first.calls != last.calls:
-            return "not yet: your result is right, but your function goes through the rows one by one; do without a loop."
+    if exercise.at_once and calls(answer, exercise.cases[0]) != calls(answer, exercise.cases[-1]):
+        return "not yet: your result is right, but your function goes through the rows one by one; do without a loop."
     if exercise.most is not None:
-        last = watched(answer, exercise.cases[-1])
-        if last.numbers > exercise.most:
-            return (f"not yet: your result is right, but on the way your function makes a tensor {last.shape} "
+        with Largest() as largest:
+            answer(*copy.deepcopy(exercise.cases[-1]))
+        if largest.numbers > exercise.most:
+            return (f"not yet: your result is right, but on the way your function makes a tensor {largest.shape} "
                     f"for a result {list(results[-1].shape)}; do without it.")
     return f"correct, on all {len(exercise.cases)} cases."
 
@@ -179,11 +176,11 @@ def called_by(answer: Callable, case: tuple) -> set[str]:
     return names
 
 
-def watched(answer: Callable, case: tuple) -> Largest:
-    """What `answer` asks of torch for a case."""
-    with Largest() as seen:
+def calls(answer: Callable, case: tuple) -> int:
+    """How often `answer` calls torch."""
+    with Largest() as counted:
         answer(*copy.deepcopy(case))
-    return seen
+    return counted.calls
 
 
 def numbers(*shape: int, seed: int) -> Tensor:

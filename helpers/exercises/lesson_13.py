@@ -5,11 +5,12 @@ from helpers.exercises.exercise import Exercise, numbers
 
 
 def slow_between(ids, left, right, vocab_size):
-    ids = ids.tolist()
-    pairs, found = list(zip(ids, ids[1:])), []
+    products = torch.zeros(vocab_size)
     for w in range(vocab_size):
-        found.append((pairs.count((left, w)) + 1) * (pairs.count((w, right)) + 1) / (ids.count(w) + 1))
-    return torch.tensor(found) / sum(found)
+        after_left = ((ids[:-1] == left) & (ids[1:] == w)).sum() + 1
+        before_right = ((ids[:-1] == w) & (ids[1:] == right)).sum() + 1
+        products[w] = after_left * before_right / ((ids == w).sum() + 1)
+    return products / products.sum()
 
 
 def slow_logits_at(x, positions, table, bias):
@@ -66,7 +67,11 @@ EXERCISES = {
                 lambda *case: share(sides(*case, 0)[0] * sides(*case, 0)[1] / sides(*case, 0)[2]),
             "a softmax of the products; they need to be divided by their sum":
                 lambda *case: (sides(*case)[0] * sides(*case)[1] / sides(*case)[2]).softmax(0),
-        }),
+            "you count the three tokens together; the formula needs what follows `left` and what precedes `right`, each alone":
+                lambda ids, left, right, vocab_size: share(1.0 + ids[1:-1][
+                    (ids[:-2] == left) & (ids[2:] == right)].bincount(minlength=vocab_size)),
+        },
+        at_once=True),
     "logits_at": Exercise(
         slow_logits_at,
         [(torch.tensor([[[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]]), torch.tensor([[2, 1]]),
@@ -90,5 +95,7 @@ EXERCISES = {
                 lambda x, positions, table, bias: (picked(x, positions) @ table.T + bias).softmax(-1),
             "these are log-probabilities; logits come before the softmax":
                 lambda x, positions, table, bias: (picked(x, positions) @ table.T + bias).log_softmax(-1),
-        }, most=100),                                        # [2, 3, 10] is needed, and [2, 8, 10] too much
+        },
+        most=100,                                            # [2, 3, 10] is needed, and [2, 8, 10] too much
+        at_once=True),
 }

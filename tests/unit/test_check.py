@@ -1,4 +1,5 @@
 """`check`: what it says of wrong answers, and the wrong answers that once passed."""
+import inspect
 import math
 
 import pytest
@@ -222,6 +223,14 @@ def test_a_tensor_answer_of_many_lines_is_no_loop(said):
     assert "correct, on all 5 cases" in said(nearest_weights, "nearest_weights")
 
 
+@pytest.mark.parametrize("name", ["between", "logits_at", "distance_scores", "average_batch"])
+def test_the_plain_version_under_the_asked_name_is_refused(said, name):
+    spec = EXERCISES[name].spec
+    names = dict(spec.__globals__)
+    exec(inspect.getsource(spec).replace(spec.__name__, name), names)
+    assert "goes through the rows one by one" in said(names[name], name)
+
+
 def test_a_solution_is_checked_as_its_exercise(said):
     assert said(RIGHT["window_mask"], "window_mask_solution").startswith("window_mask_solution: correct")
 
@@ -255,6 +264,14 @@ def nearest_of_lists(query, key, k):
         nearest = sorted(range(len(key)), key=lambda j: abs(q - key.tolist()[j]))[:k]
         rows.append([1 / k if j in nearest else 0.0 for j in range(len(key))])
     return torch.tensor(rows)
+
+
+def between_of_lists(ids, left, right, vocab_size):
+    ids = ids.tolist()
+    pairs, found = list(zip(ids, ids[1:])), []
+    for w in range(vocab_size):
+        found.append((pairs.count((left, w)) + 1) * (pairs.count((w, right)) + 1) / (ids.count(w) + 1))
+    return torch.tensor(found) / sum(found)
 
 
 def average(output_a, sum_a, output_b, sum_b):
@@ -364,6 +381,11 @@ PASSED = [
     ("between", "it counts twice", lambda ids, left, right, vocab_size: torch.stack([
         some.bincount(minlength=vocab_size) + 1 for some in (ids[1:][ids[:-1] == left], ids[:-1][ids[1:] == right])]
         ).log().sum(0).softmax(0)),
+    ("between", "you count the three tokens together", lambda ids, left, right, vocab_size: normalised(torch.tensor([
+        sum(triple == [left, w, right] for triple in ids.unfold(0, 3, 1).tolist()) + 1.0 for w in range(vocab_size)]))),
+    ("between", "one by one; do without a loop", between_of_lists),
+    ("logits_at", "one by one; do without a loop", lambda x, positions, table, bias: torch.stack([
+        vectors[wanted] @ table.mT + bias for vectors, wanted in zip(x, positions)])),
     ("logits_at", "from every text", lambda x, positions, table, bias: F.linear(x[:, positions], table, bias)),
     ("corpus_precision", "your result is", lambda answers, rights, n: torch.tensor(
         sum(len(set(answer) & set(right)) for answer, right in zip(answers, rights)) / len(answers))),
