@@ -1,17 +1,9 @@
-"""Exercises of lesson 17: the roofline, merging outputs over two halves of the keys, and rounding to binary digits."""
+"""Exercises of lesson 17: merging outputs over two halves of the keys, and rounding to binary digits."""
 import math
 
 import torch
 
 from helpers.exercises.exercise import Exercise, numbers
-
-
-def slow_roofline_seconds(flops, moved, rate, bandwidth):
-    times = []
-    for operations, size in zip(flops.tolist(), moved.tolist()):
-        computing, moving = operations / rate, size / bandwidth
-        times.append(computing if computing > moving else moving)            # the slower of the two decides
-    return torch.tensor(times)
 
 
 def slow_merge(output_a, lse_a, output_b, lse_b):
@@ -54,30 +46,7 @@ def powers_of_whole_numbers(x, digits):
     return (m * 2**digits).round() * 2**(e - digits)
 
 
-FLOPS, MOVED = torch.tensor([4.0, 1.0, 6.0, 100.0, 0.0]), torch.tensor([2.0, 12.0, 6.0, 3.0, 8.0])
 EXERCISES = {
-    "roofline_seconds": Exercise(
-        slow_roofline_seconds,
-        [(torch.tensor([8.0]), torch.tensor([3.0]), 2.0, 1.0), (torch.tensor([1.0]), torch.tensor([12.0]), 2.0, 4.0),
-         (FLOPS, MOVED, 2.0, 0.5), (1e9 * FLOPS, 1e9 * MOVED, 5e10, 2e10)],
-        {
-            "you add the two times; they overlap, so the larger one decides":
-                lambda flops, moved, rate, bandwidth: flops / rate + moved / bandwidth,
-            "you take the smaller time; the slower of the two decides":
-                lambda flops, moved, rate, bandwidth: torch.minimum(flops / rate, moved / bandwidth),
-            "this is the time of the arithmetic alone; bytes need time, too":
-                lambda flops, moved, rate, bandwidth: flops / rate,
-            "this is the time of moving alone; FLOPs need time, too":
-                lambda flops, moved, rate, bandwidth: moved / bandwidth,
-            "the speeds are exchanged; divide FLOPs by the rate and bytes by the bandwidth":
-                lambda flops, moved, rate, bandwidth: torch.maximum(flops / bandwidth, moved / rate),
-            "this multiplies by the speeds; divide by them to get seconds":
-                lambda flops, moved, rate, bandwidth: torch.maximum(flops * rate, moved * bandwidth),
-            "these are speeds, FLOPs a second; seconds are needed":
-                lambda flops, moved, rate, bandwidth: torch.minimum(torch.full_like(flops, rate), flops / moved * bandwidth),
-            "one time for all operations comes out; each needs its own":
-                lambda flops, moved, rate, bandwidth: torch.maximum(flops / rate, moved / bandwidth).sum().expand(len(flops)),
-        }),
     "merge": Exercise(
         slow_merge,
         [(torch.tensor([[1.0, 3.0]]), torch.tensor([0.0]), torch.tensor([[5.0, 7.0]]), torch.tensor([1.0])),

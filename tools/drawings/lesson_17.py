@@ -1,12 +1,12 @@
 """Lesson 17: what a training step keeps, attention in blocks, and two processes that learn as one."""
 from tools.drawings.svg import LINE, ROLES, SOFT, Drawing
 
-LAYERS = [(150, "layer 1"), (285, "layer 2"), (420, "layer $N$")]
+LAYERS = [(150, "layer 1"), (285, "layer 2"), (420, "layer $L$")]
 
 
 def step():
     d = Drawing(520, "One training step, and what it keeps", (
-        "At the top the forward pass: tokens go through layer 1, layer 2 and so on to layer N, and the loss comes out. Each layer "
+        "At the top the forward pass: tokens go through layer 1, layer 2 and so on to layer L, and the loss comes out. Each layer "
         "leaves activations below it. Under them the backward pass goes from the loss back to layer 1; each layer uses up its "
         "activations and leaves gradients of its parameters. At the bottom, four things of the same size that stay in memory all "
         "the time: parameters, gradients, and the two averages of Adam. From the gradients Adam makes its averages, and with "
