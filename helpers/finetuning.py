@@ -130,11 +130,6 @@ def exact_match(logits: list[Tensor], examples: list[tuple], max_len: int | None
                for row, (_, segments, wanted) in zip(logits, examples)) / len(examples)
 
 
-def longest_span(examples: list[tuple]) -> int:
-    """How many tokens the longest of the answers has."""
-    return max(last - first + 1 for _, _, (first, last) in examples)
-
-
 def in_passage(segments: list[int]) -> Tensor:
     """Where an answer may be: in the second text, but not on the [SEP] that ends it. A list [T] to a boolean tensor [T]."""
     allowed = torch.tensor(segments) == 1

@@ -134,7 +134,7 @@ class Measuring:
         tokenizer.enable_truncation(96)
         known, *others = (encode(tokenizer, rows) for rows in (self.some(task, examples, seed), *self.tasks[task][1:]))
         if measure is finetuning.exact_match:
-            measure = functools.partial(measure, max_len=finetuning.longest_span(known))
+            measure = functools.partial(measure, max_len=max(last - first + 1 for *_, (first, last) in known))
         torch.manual_seed(seed)
         model, steps = head(body(), outputs), max(100, passes * examples // 16)
         train(model, finetuning.finetuning_batches(known, 16, steps, seed), loss, rate, one_cycle(steps, warm=0.1), clip=1.0)
