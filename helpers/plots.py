@@ -404,7 +404,7 @@ def written(prompt: str, characters: Sequence[str], cursor: int, probs: Values, 
             title: str = "") -> Picture:
     """A text that was written after a prompt, and the likeliest characters at the cursor, `probs` [vocab_size].
 
-    cursor: which of the characters is marked; those after it are grey. vocab: the characters that the columns of probs stand for.
+    cursor: which of the characters is marked, its bar orange; those after it are grey. vocab: what the columns of probs stand for.
     """
     columns, rows, advance = 46, 15, 6                                     # 6 points are whole pixels on any screen
     picture = Picture(7.8, 3.5, f"After the prompt {prompt!r}: {''.join(characters[:cursor])!r}, and next "
@@ -413,16 +413,15 @@ def written(prompt: str, characters: Sequence[str], cursor: int, probs: Values, 
     ax = picture.add_axes((0.01, 0.02, columns * advance / 72 / 7.8, 0.96), xlim=(0, columns), ylim=(rows, 0))
     ax.axis("off")
     lines, marked = [[]], 0                                                # of (character, colour, weight)
-    for i, character in enumerate([*prompt, *characters]):
-        place = i - len(prompt)
+    for place, (before, character) in enumerate(itertools.pairwise(["", *prompt, *characters]), -len(prompt)):
         if place == cursor:
             marked = len(lines) - 1 + (len(lines[-1]) == columns)
         if len(lines[-1]) == columns:
             lines.append([])
-        shown = character if character in " \n" and place != cursor else visible_character(character)
+        plain = "\n" if before in (" ", "\n") else " \n"                      # a space after a space is seen
+        shown = character if character in plain and place != cursor else visible_character(character)
         if shown != "\n":
-            colour = "#737373" if place > cursor else "#000000"
-            lines[-1].append((shown, colour, "bold" if place < 0 else "normal", place == cursor))
+            lines[-1].append((shown, "#737373" if place > cursor else "black", "bold" if place < 0 else "normal", place == cursor))
         if character == "\n":
             lines.append([])
     first = max(0, min(marked - rows + 4, len(lines) - rows))
@@ -433,9 +432,11 @@ def written(prompt: str, characters: Sequence[str], cursor: int, probs: Values, 
             ax.text(column, row + 0.5, text, family="monospace", size=advance / 0.602, color=colour, weight=weight, va="center",
                     parse_math=False, bbox={"facecolor": PAPER_TO_INK[1], "edgecolor": "none", "pad": 1} if here else None)
             column += len(text)
-    top = as_numpy(probs).argsort()[::-1][:12]
+    probs, drawn = as_numpy(probs), vocab.index(characters[cursor])
+    top = sorted({drawn, *probs.argsort()[::-1][:11].tolist()}, key=lambda i: -probs[i])
     bars = picture.add_axes((0.65, 0.14, 0.34, 0.76))
-    draw_bars(bars, as_numpy(probs)[top], [visible_character(vocab[i]) for i in top], title, names="", label="probability")
+    draw_bars(bars, probs[top], [visible_character(vocab[i]) for i in top], title, names="", label="probability")
+    bars.patches[top.index(drawn)].set_color("#D55E00")
     bars.title.set(fontsize=9, ha="right", x=1)
     return picture
 

@@ -99,7 +99,7 @@ EXERCISES = {
                 lambda days, held: torch.ones(len(days), dtype=torch.bool),
             "all days from the first to the last held-out one are kept from training; only those in `held` are":
                 lambda days, held: (days < held.min()) | (days > held.max()),
-        }),
+        }, at_once=True),
     "confidence": Exercise(
         slow_confidence,
         [(torch.tensor([[100.0, 0.0], [0.0, 0.0]]), torch.tensor([0, 1])),
@@ -133,7 +133,7 @@ EXERCISES = {
             "the exponential of 100 overflows; softmax subtracts the largest logit first":
                 lambda logits, ids: (
                     (logits.exp() / logits.exp().sum(-1, keepdim=True))[torch.arange(len(ids)), ids].prod()),
-        }),
+        }, at_once=True),
     "calibration_error": Exercise(
         slow_calibration_error,
         [(torch.tensor([0.9, 0.9]), torch.tensor([True, False]), 2),

@@ -1,4 +1,4 @@
-"""Exercises of lesson 09: smooth targets, the clipped counts of BLEU, and the score of an answer."""
+"""Exercises of lesson 09: a step of a beam search, the clipped counts of BLEU, and the score of an answer."""
 from collections import Counter
 
 import torch
@@ -6,13 +6,15 @@ import torch
 from helpers.exercises.exercise import Exercise, numbers
 
 
-def slow_smooth_targets(ids, vocab_size, epsilon):
-    rows = []
-    for right in ids.tolist():
-        row = [epsilon / vocab_size] * vocab_size
-        row[right] += 1 - epsilon
-        rows.append(row)
-    return torch.tensor(rows)
+def slow_beam_step(total, logs, finished):
+    candidates = []
+    for row in range(len(logs)):
+        if finished[row]:
+            candidates.append([total[row].item(), row, 0])   # it goes on with <pad>, at no cost
+        else:
+            for token in range(1, logs.shape[1]):            # any token but <pad>
+                candidates.append([(total[row] + logs[row, token]).item(), row, token])
+    return torch.tensor(sorted(candidates, reverse=True)[:len(logs)])
 
 
 def slow_corpus_precision(answers, rights, n):
@@ -36,8 +38,21 @@ def slow_answer_score(logits, ids, alpha):
     return total / ((5 + length) / 6) ** alpha
 
 
-def one_hot(ids, vocab_size):
-    return torch.eye(vocab_size)[ids]
+def beam_step(total, logs, finished, start=-torch.inf, stop=-torch.inf, pad=0.0, best=lambda x: x.flatten().topk(len(x)), by=1):
+    """A step, or a mistake. start: what is added to `<pad>` of a hypothesis that goes on; stop, pad: the log-probability of each
+    token, and of `<pad>`, after a finished one, None for the model's own; by: the axis whose length divides a place."""
+    logs = logs.clone()
+    logs[:, 0] += start
+    if stop is not None:
+        logs[finished] = stop
+        logs[finished, 0] = pad
+    values, places = best(total.unsqueeze(1) + logs)
+    return torch.stack([values, places // logs.shape[by], places % logs.shape[by]], 1)
+
+
+def of_each_row(candidates):
+    values, tokens = candidates.max(1)
+    return values, tokens + torch.arange(len(tokens)) * candidates.shape[1]
 
 
 def grams(ids, n):
@@ -74,23 +89,34 @@ def all_of(ids):
 
 
 EXERCISES = {
-    "smooth_targets": Exercise(
-        slow_smooth_targets,
-        [(torch.tensor([1]), 4, 0.4), (torch.tensor([2, 0]), 5, 0.1), (torch.tensor([1, 3, 3]), 4, 0.4)],
+    "beam_step": Exercise(
+        slow_beam_step,
+        [(torch.tensor([-1.0, -1.5]), torch.tensor([[-0.2, -2.5, -1.8, -2.1], [-1.9, -0.3, -1.7, -2.2]]),
+          torch.tensor([False, False])),
+         (torch.tensor([-1.0, -1.1, -2.0]),
+          torch.tensor([[-3.0, -0.4, -1.9, -2.8], [-0.5, -0.6, -2.7, -2.4], [-2.0, -0.7, -1.3, -0.1]]),
+          torch.tensor([False, True, False])),
+         (-numbers(4, seed=8).abs() - 2, -numbers(4, 6, seed=9).abs() - 0.05, torch.tensor([True, False, False, True]))],
         {
-            "the right token has only 1 - ε; it gets its part of ε as well":
-                lambda ids, n, e: (1 - e - e / n) * one_hot(ids, n) + e / n,
-            "you spread ε over the wrong tokens only; the right one gets its part, too":
-                lambda ids, n, e: (1 - e - e / (n - 1)) * one_hot(ids, n) + e / (n - 1),
-            "the rows sum to more than 1; take ε from the right token before you spread it":
-                lambda ids, n, e: one_hot(ids, n) + e / n,
-            "every token gets all of ε; divide ε by the number of tokens":
-                lambda ids, n, e: (1 - e) * one_hot(ids, n) + e,
-            "nothing is smoothed; this is the one-hot target":
-                lambda ids, n, e: one_hot(ids, n),
-            "ε and 1 - ε are exchanged":
-                lambda ids, n, e: e * one_hot(ids, n) + (1 - e) / n,
-        }),
+            "a finished hypothesis is continued; only `<pad>` may follow it":
+                lambda t, x, f: beam_step(t, x, f, stop=None),
+            "`<pad>` costs nothing after a finished hypothesis; you add its log-probability":
+                lambda t, x, f: beam_step(t, x, f, pad=x[f, 0]),
+            "a finished hypothesis is dropped; it stays, by `<pad>`, with the log-probability that it has":
+                lambda t, x, f: beam_step(t, x, f, pad=-torch.inf),
+            "a finished hypothesis stands in the beam several times; after it, every token but `<pad>` is impossible":
+                lambda t, x, f: beam_step(t, x, f, stop=0.0),
+            "a hypothesis that is not finished writes `<pad>`, id 0; rule that out":
+                lambda t, x, f: beam_step(t, x, f, start=0.0),
+            "these are the best of the new log-probabilities without what the hypothesis had before; add `total`":
+                lambda t, x, f: beam_step(0 * t, x, f),
+            "you take the best token of each hypothesis; take the best of all candidates together":
+                lambda t, x, f: beam_step(t, x, f, best=of_each_row),
+            "the columns for row and token are exchanged":
+                lambda t, x, f: beam_step(t, x, f)[:, [0, 2, 1]],
+            "to find the row, divide the place by the size of the vocabulary; you divide by the width":
+                lambda t, x, f: beam_step(t, x, f, by=0),
+        }, at_once=True),
     "corpus_precision": Exercise(
         slow_corpus_precision,
         [([[4, 4, 4]], [[4, 5]], 1), ([[4, 5, 4, 5], [6, 4]], [[4, 5, 6], [4, 6, 4, 5, 4]], 1),
@@ -113,6 +139,10 @@ EXERCISES = {
                 lambda a, r, n: share(a, r, 1),
             "you divide by the tokens of the answers; divide by their n-grams, n - 1 fewer in each":
                 lambda a, r, n: share(a, r, n) * sum(len(x) - n + 1 for x in a) / sum(map(len, a)),
+            "the last n-gram of each text is missing; there are len - n + 1, not len - n":
+                lambda a, r, n: share(*([x[:-1] for x in some] for some in (a, r)), n),
+            "the ends of a text that are shorter than n are no n-grams; there are len - n + 1":
+                lambda a, r, n: share(*([[*x, *[None] * (n - 1)] for x in some] for some in (a, r)), n),
         }),
     "answer_score": Exercise(
         slow_answer_score,
@@ -123,6 +153,10 @@ EXERCISES = {
                 lambda logits, ids, a: score(logits, ids, a, real=all_of),
             "padding counts in the length; count the ids that are not 0":
                 lambda logits, ids, a: score(logits, ids, 0.0) / ((5 + len(ids)) / 6) ** a,
+            "padding counts both in the sum and in the length; it counts in neither":
+                lambda logits, ids, a: score(logits, ids, 0.0, real=all_of) / ((5 + len(ids)) / 6) ** a,
+            "a log-probability is negative; a cross-entropy is the negative of it":
+                lambda logits, ids, a: -score(logits, ids, a),
             "the logits are summed as they are; take the logarithm of their softmax first":
                 lambda logits, ids, a: score(logits, ids, a, of=lambda x: x),
             "you sum probabilities; sum their logarithms":
@@ -137,5 +171,5 @@ EXERCISES = {
                 lambda logits, ids, a: score(logits, ids, 0.0) / (ids != 0).sum(),
             "you divide by the length to the power of α; the penalty is ((5 + length) / 6) to the power of α":
                 lambda logits, ids, a: score(logits, ids, 0.0) / (ids != 0).sum() ** a,
-        }),
+        }, at_once=True),
 }

@@ -93,7 +93,7 @@ EXERCISES = {
             "0.8 itself is no longer [MASK], and 0.9 no longer another token; compare by <, not <=":
                 lambda ids, chosen, fill, other, mask_id:
                     filled(ids, chosen & (fill <= 0.8), chosen & (fill <= 0.9), other, mask_id),
-        }),
+        }, at_once=True),
     "hidden_loss": Exercise(
         slow_hidden_loss,
         [(torch.tensor([[[1.0, 2.0, 0.0]]]), torch.tensor([[1]])),
@@ -127,7 +127,7 @@ EXERCISES = {
                     mean_of_logs((logits.exp() / logits.exp().sum(-1, keepdim=True)).log(), labels)),
             "the logarithm of the sum of exponentials overflows for a large logit; torch.logsumexp does not":
                 lambda logits, labels: mean_of_logs(logits - logits.exp().sum(-1, keepdim=True).log(), labels),
-        }),
+        }, at_once=True),
     "rarity_score": Exercise(
         slow_rarity_score,
         [(torch.tensor([1, 2]), torch.tensor([2, 1]), torch.tensor([7, 7, 3, 1]), 7),

@@ -1,4 +1,4 @@
-"""Exercises of lesson 16: mean ablation, what a row of weights fetches, how much a head looks so many positions away."""
+"""Exercises of lesson 16: mean ablation, and what a row of weights fetches."""
 import torch
 import torch.nn.functional as F
 
@@ -14,17 +14,6 @@ def slow_mean_ablate(weights, heads):
         for text in range(len(weights)):
             ablated[text, head] = mean
     return ablated
-
-
-def slow_looks_away(weights, offset):
-    means = []
-    for head in weights.tolist():
-        found = []
-        for q, row in enumerate(head):
-            if 0 <= q + offset < len(row):                  # there is a piece at that distance
-                found.append(row[q + offset])
-        means.append(sum(found) / len(found))
-    return torch.tensor(means)
 
 
 def slow_what_counts(weights, v):
@@ -45,11 +34,6 @@ def with_others(weights, heads, others):
     return changed
 
 
-def diagonal(weights, offset):
-    """The weights so many positions away: [H, T - abs(offset)]."""
-    return weights.diagonal(offset, -2, -1)
-
-
 WEIGHTS = torch.tensor([[[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.0, 0.4, 0.6]],
                         [[0.1, 0.8, 0.1], [0.0, 0.1, 0.9], [1.0, 0.0, 0.0]]])      # two heads, three tokens
 LARGER = numbers(3, 6, 6, seed=15).softmax(-1)
@@ -68,7 +52,7 @@ EXERCISES = {
                 lambda weights, heads: with_others(weights, heads, weights[:, heads].mean(1, keepdim=True)),
             "you take the mean over the queries; take it over the texts of the batch":
                 lambda weights, heads: with_others(weights, heads, weights[:, heads].mean(-2, keepdim=True)),
-            "you take the mean over the keys, which makes the weights equal; take it over the texts of the batch":
+            "all keys get the same weight, as by a mean over the keys; take the mean over the texts of the batch":
                 lambda weights, heads: with_others(weights, heads, weights[:, heads].mean(-1, keepdim=True)),
             "you take one mean for all heads; each head keeps its own mean over the texts":
                 lambda weights, heads: with_others(weights, heads, weights[:, heads].mean((0, 1), keepdim=True)),
@@ -79,21 +63,6 @@ EXERCISES = {
             "you pick texts by the numbers of the heads; the heads are the second axis":
                 lambda weights, heads: weights.index_copy(0, heads.clamp(max=len(weights) - 1),
                                                           weights.mean(0, keepdim=True).expand(len(heads), -1, -1, -1)),
-        }),
-    "looks_away": Exercise(
-        slow_looks_away,
-        [(WEIGHTS[:1], 0), (WEIGHTS, -1), (WEIGHTS, 1), (LARGER, -3), (LARGER, 2)],
-        {
-            "the direction is wrong; with offset -1 a query looks at the token before it":
-                lambda weights, offset: diagonal(weights, -offset).mean(-1),
-            "you divide by all queries; divide by those that have a token there":
-                lambda weights, offset: diagonal(weights, offset).sum(-1) / weights.shape[-1],
-            "the last token and the first are no neighbours; your weights go round in a circle":
-                lambda weights, offset: weights.roll(-offset, -1).diagonal(0, -2, -1).mean(-1),
-            "this is the sum over the queries; take their mean":
-                lambda weights, offset: diagonal(weights, offset).sum(-1),
-            "this is one number for all heads; each needs its own":
-                lambda weights, offset: diagonal(weights, offset).mean().expand(len(weights)),
         }),
     "what_counts": Exercise(
         slow_what_counts,
@@ -107,7 +76,7 @@ EXERCISES = {
                 lambda weights, v: F.normalize(weights * v.square().sum(-1), p=1, dim=-1),
             "you multiply by the sum of the absolute values; the norm is the root of the sum of squares":
                 lambda weights, v: F.normalize(weights * v.abs().sum(-1), p=1, dim=-1),
-            "these are the weights alone; the norm of the values is missing":
+            "these are the weights alone; the norm is missing, or the same for all keys, so that it cancels":
                 lambda weights, v: weights.clone(),
             "the softmax changes the ratios; divide each row by its sum":
                 lambda weights, v: (weights * v.norm(dim=-1)).softmax(-1),

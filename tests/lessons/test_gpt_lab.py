@@ -1,4 +1,4 @@
-"""The text boxes of lesson 11 take whatever is typed: the functions of the page, with small models that were not trained."""
+"""The text box of lesson 11 takes whatever is typed: the functions of the page, with small models that were not trained."""
 import functools
 import string
 
@@ -7,7 +7,7 @@ import torch
 
 from helpers.text import Vocab
 from helpers.transformer import GPT
-from helpers.widgets import ModelExplorer, explore
+from helpers.widgets import explore
 from tests.lessons.test_classification import typed
 from tests.notebooks import ROOT, code_cells, read
 
@@ -20,7 +20,7 @@ def page():
     model = GPT(len(vocab), d_model=8, num_heads=2, d_ff=8, num_layers=1).eval()
     namespace = {"model": model, "vocab": vocab, "writers": {"your GPT": (model, 128), "shipped GPT": (model, 256)}}
     for cell in code_cells(read(ROOT / "notebooks" / "11_small_gpt.ipynb")):
-        if any(needed in cell.source for needed in ("import torch", "def draw_writing(", "def inputs_of(")):
+        if any(needed in cell.source for needed in ("import torch", "def draw_writing(")):
             exec(cell.source, namespace)
     namespace["written_after"] = functools.partial(namespace["written_after"], count=5)
     return namespace
@@ -32,10 +32,3 @@ def test_the_lab_writes_after_whatever_is_typed(page, recwarn):
         lab.move(prompt=text, writer=list(page["writers"])[i % 2])
         assert lab.message.layout.display == "none", (text, lab.message.value)
     assert not list(recwarn)
-
-
-def test_the_explorer_shows_something_for_whatever_is_typed(page):
-    explorer = ModelExplorer.of_texts(page["inputs_of"], prompt="def size(self)")
-    for text in typed():
-        explorer.texts = {"prompt": text}
-        assert explorer.message == "" or text == "" and "at least one character" in explorer.message, (text, explorer.message)

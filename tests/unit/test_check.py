@@ -1,6 +1,8 @@
 """`check`: what it says of wrong answers, and the wrong answers that once passed."""
 import inspect
 import math
+import re
+from collections import Counter
 
 import pytest
 import torch
@@ -10,6 +12,7 @@ from helpers.exercises import EXERCISES, check
 from helpers.exercises.exercise import Exercise, verdict
 from helpers.exercises.lesson_02 import half_square
 from helpers.exercises.lesson_03 import slow_window_mask
+from tests.notebooks import LOAD, PATHS, read
 
 RIGHT = {
     "weighted_average": lambda weights, values: weights @ values,
@@ -223,7 +226,19 @@ def test_a_tensor_answer_of_many_lines_is_no_loop(said):
     assert "correct, on all 5 cases" in said(nearest_weights, "nearest_weights")
 
 
-@pytest.mark.parametrize("name", ["between", "logits_at", "distance_scores", "average_batch"])
+def test_an_exercise_that_asks_for_no_loop_refuses_one():
+    asked = set()
+    for path in PATHS:
+        cells = read(path).cells
+        for text, code in zip(cells, cells[1:]):
+            load = LOAD.match(code.source) if code.cell_type == "code" else None
+            if load and load[1].startswith("slow_") and re.search("without a loop", text.source, flags=re.I):
+                asked.add(load[1].removeprefix("slow_"))
+    assert len(asked) > 10
+    assert asked <= {name for name, exercise in EXERCISES.items() if exercise.at_once}
+
+
+@pytest.mark.parametrize("name", [name for name, exercise in EXERCISES.items() if exercise.at_once])
 def test_the_plain_version_under_the_asked_name_is_refused(said, name):
     spec = EXERCISES[name].spec
     names = dict(spec.__globals__)
@@ -505,4 +520,79 @@ def scaled_in_place(weights, key):
     ("cut", "before it became 0", scaled_in_place),
 ])
 def test_a_likely_mistake_of_lesson_0_is_named(said, name, told, answer):
+    assert told in said(answer, name)
+
+
+# Lesson 9: mistakes as a reader writes them.
+
+def one_step(total, logs, finished, pad=0.0, running_pad=-torch.inf, stop=-torch.inf):
+    """A step as `beams` takes it: the best [width], and the flat places [width] where they stood."""
+    logs = logs.clone()
+    logs[:, 0] = logs[:, 0] if running_pad is None else running_pad
+    logs[finished] = logs[finished] if stop is None else stop
+    logs[finished, 0] = pad
+    return (total.unsqueeze(-1) + logs).flatten().topk(len(total))
+
+
+def stepped(values, rows, tokens):
+    return torch.stack([values, rows.float(), tokens.float()], -1)
+
+
+def apart(found, size):
+    return stepped(found.values, found.indices // size, found.indices % size)
+
+
+def by_row(total, logs, finished):
+    logs = torch.where(finished.unsqueeze(-1), -torch.inf, logs)
+    logs[:, 0] = torch.where(finished, 0.0, -torch.inf)
+    values, tokens = (total.unsqueeze(-1) + logs).max(-1)
+    return stepped(values, torch.arange(len(total)), tokens)
+
+
+def without_old(total, logs, finished):
+    return apart(one_step(torch.zeros_like(total), logs, finished), logs.shape[1])
+
+
+def gathered(logits, ids):
+    return logits.log_softmax(-1).gather(-1, ids.unsqueeze(-1)).squeeze(-1)
+
+
+def tails(ids, n):
+    return [tuple(ids[i:i + n]) for i in range(len(ids))]
+
+
+@pytest.mark.parametrize("answer", [
+    lambda total, logs, finished: apart(one_step(total, logs, finished), logs.shape[1]),
+    lambda total, logs, finished: apart(one_step(total.double(), logs.double(), finished), logs.shape[1])])
+def test_a_right_step_of_a_beam_is_correct(said, answer):
+    assert "correct, on all" in said(answer, "beam_step")
+
+
+@pytest.mark.parametrize(("name", "told", "answer"), [
+    ("beam_step", "a finished hypothesis is continued", lambda t, x, f: apart(one_step(t, x, f & False), x.shape[1])),
+    ("beam_step", "costs nothing after a finished hypothesis; you add",
+     lambda t, x, f: apart(one_step(t, x, f, pad=x[f, 0]), x.shape[1])),
+    ("beam_step", "a finished hypothesis is dropped", lambda t, x, f: apart(one_step(t, x, f, pad=-torch.inf), x.shape[1])),
+    ("beam_step", "stands in the beam several times", lambda t, x, f: apart(one_step(t, x, f, stop=0.0), x.shape[1])),
+    ("beam_step", "not finished writes `<pad>`", lambda t, x, f: apart(one_step(t, x, f, running_pad=None), x.shape[1])),
+    ("beam_step", "without what the hypothesis had before", without_old),
+    ("beam_step", "best token of each hypothesis", by_row),
+    ("beam_step", "row and token are exchanged", lambda t, x, f: apart(one_step(t, x, f), x.shape[1])[:, [0, 2, 1]]),
+    ("beam_step", "divide the place by the size of the vocabulary", lambda t, x, f: apart(one_step(t, x, f), x.shape[0])),
+    ("beam_step", "goes through the rows one by one", lambda total, logs, finished: torch.stack(sorted(
+        [torch.stack([total[row] + log_p * ~finished[row], torch.tensor(row), torch.tensor(token)])
+         for row in range(len(logs)) for token, log_p in enumerate(logs[row]) if (token == 0) == finished[row]],
+        key=lambda candidate: -candidate[0])[:len(logs)])),
+    ("corpus_precision", "the last n-gram of each text is missing",
+     lambda a, r, n: torch.tensor(sum((Counter(tails(x, n)[:len(x) - n]) & Counter(tails(y, n)[:len(y) - n])).total()
+                                      for x, y in zip(a, r)) / max(1, sum(len(x) - n for x in a)))),
+    ("corpus_precision", "shorter than n",
+     lambda a, r, n: torch.tensor(sum((Counter(tails(x, n)) & Counter(tails(y, n))).total() for x, y in zip(a, r))
+                                  / sum(map(len, a)))),
+    ("answer_score", "a cross-entropy is the negative of it", lambda logits, ids, alpha: F.cross_entropy(
+        logits, ids, ignore_index=0, reduction="sum") / ((5 + (ids != 0).sum()) / 6) ** alpha),
+    ("answer_score", "padding counts both in the sum and in the length",
+     lambda logits, ids, alpha: gathered(logits, ids).sum() / ((5 + len(ids)) / 6) ** alpha),
+])
+def test_a_likely_mistake_of_lesson_9_is_named(said, name, told, answer):
     assert told in said(answer, name)

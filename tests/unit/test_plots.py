@@ -219,6 +219,18 @@ def test_a_written_text_marks_the_character_at_the_cursor_where_it_stands():
     assert [part.get_text() for part in far.axes[0].texts if part.get_bbox_patch()] == ["c"]     # the lines scroll with the cursor
 
 
+def test_what_was_drawn_has_a_bar_of_its_own_and_runs_of_spaces_are_seen():
+    """The unlikeliest of 20 characters was drawn: its bar is orange, and last; all others are of one other colour."""
+    vocab, probs = "abcdefghijklmnopqrs ", torch.arange(20, 0, -1) / 210
+    for cursor, (drawn, place) in enumerate({"a": 0, "s": 11}.items()):
+        text, bars = plots.written("", "as", cursor, probs, vocab).axes
+        assert [label.get_text() for label in bars.get_yticklabels()][place] == drawn
+        colours = [bar.get_facecolor() for bar in bars.patches]
+        assert len(colours) == 12 - (drawn == "a") and colours.count(colours[place]) == 1 and len(set(colours)) == 2
+    text = plots.written("", "a b\n  c  d", 0, probs, vocab).axes[0].texts
+    assert [part.get_text() for part in text] == ["a", " b", "␣␣c ␣d"]
+
+
 SIGNS = ["$$", r"$\frac$", r"$\foo$", "a $ b", "costs $5, not $6", "x_^{", "\\"]
 
 

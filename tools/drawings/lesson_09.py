@@ -13,7 +13,7 @@ BAR = 120                                                    # the length of a p
 
 
 def beam():
-    d = Drawing(600, "A beam of two hypotheses", (
+    d = Drawing(572, "A beam of two hypotheses", (
         "The encoder reads she sings once, and its memory is copied for each hypothesis. From bos, four candidates for the first "
         "word are drawn: elle, la, on and une. The two with the best scores, elle and on, are kept. Each is continued with every "
         "word of the vocabulary; of all these candidates together the two best are kept again: elle chante and on chante. In the "
@@ -50,8 +50,7 @@ def beam():
                 d.text(x + WIDE, y + HIGH + 11, f"{chance:.2f}", anchor="end", size=15, colour=SOFT)
     steps = ["Each step: **1 continue** each kept hypothesis with every word of the vocabulary;",
              "**2 score** each: log-probability so far + that of the word (bars: probability, made up);",
-             "**3 keep** the `width` best of all candidates together (here 2), drop the others.",
-             "At the end: divide by the length penalty, and answer with the best."]
+             "**3 keep** the `width` best of all candidates together (here 2), drop the others."]
     for i, words in enumerate(steps):
         d.text(LEFT, 486 + 28 * i, words, anchor="start", size=15)
     return d

@@ -29,7 +29,7 @@ def origin():
 def ablation():
     d = Drawing(724, "One head is ablated, and two measures say what changes", (
         "Tokens pass the layers below. In one layer, the attention weights of one head pass a hook point, which lets them through "
-        "as they are, replaces them by zeros, called off, or by equal weights, called even. What comes out is multiplied by the "
+        "as they are, replaces them by zeros, called off, or by equal weights, called even. One of the three is multiplied by the "
         "values, passes the rest of the layer and the layers above. At the end two things are measured: the vector of one word, "
         "compared with the same word in other sentences, and the mean of all vectors, which is the sentence vector and is compared "
         "with other sentences."))
@@ -43,6 +43,7 @@ def ablation():
     d.text(120, 326, "weights:\n`softmax(q @ k.mT`\n`/ √d_head)`", size=15)
     hook = d.box(214, 232, 92, 44, "hook point", size=15)
     d.arrow((164, 254), hook.left)
+    d.text(260, 300, "one of three\ngoes on", size=15)
     versions = [("as they are", WEIGHTS), ("**off**: zeros", [[0.0] * 4] * 4), ("**even**: equal", [[0.3] * 4] * 4)]
     for y, (words, values) in zip((220, 302, 384), versions):
         box = d.cells(450, y, values, "weight", 17)
