@@ -83,12 +83,14 @@ def turned_neighbours(x, base):
 EXERCISES = {
     "shift_matrix": Exercise(
         slow_shift_matrix,
-        [(1, 2), (2, 4), (3, 4, 100.0), (5, 6)],
+        [(1, 2), (-1, 2), (2, 4), (3, 4, 100.0), (5, 6)],
         {
             "this turns back, to the position delta before; exchange the signs of the sines":
                 lambda delta, d, base=10_000.0: slow_shift_matrix(delta, d, base).mT,
             "`delta` is ignored; each pair turns by delta times its frequency":
                 lambda delta, d, base=10_000.0: slow_shift_matrix(1, d, base),
+            "this turns forward for a negative `delta`, too; its sign says in which direction":
+                lambda delta, d, base=10_000.0: slow_shift_matrix(abs(delta), d, base),
             "the frequencies fall too slowly; pair j has base ** (-2j / d)":
                 lambda delta, d, base=10_000.0: (
                     from_angles([delta / base ** (j / d) for j in range(d // 2)], d)),
