@@ -120,6 +120,7 @@ EXERCISES = {
     "corpus_precision": Exercise(
         slow_corpus_precision,
         [([[4, 4, 4]], [[4, 5]], 1), ([[4, 5, 4, 5], [6, 4]], [[4, 5, 6], [4, 6, 4, 5, 4]], 1),
+         ([[4], [5, 6, 7, 8]], [[4, 5, 6, 7], [5, 6, 7, 9]], 3),
          ([[4, 5, 4, 5], [6, 7, 8]], [[4, 5, 6, 4, 5], [4, 5, 6, 7, 8, 9]], 2),
          ([[4, 5, 6, 7, 4, 5, 6], [9, 4, 5, 6]], [[4, 5, 6, 8], [4, 5, 6, 9, 9]], 3)],
         {
@@ -139,6 +140,8 @@ EXERCISES = {
                 lambda a, r, n: share(a, r, 1),
             "you divide by the tokens of the answers; divide by their n-grams, n - 1 fewer in each":
                 lambda a, r, n: share(a, r, n) * sum(len(x) - n + 1 for x in a) / sum(map(len, a)),
+            "an answer shorter than n has no n-grams; you count a negative number of them":
+                lambda a, r, n: share(a, r, n) * sum(max(len(x) - n + 1, 0) for x in a) / sum(len(x) - n + 1 for x in a),
             "the last n-gram of each text is missing; there are len - n + 1, not len - n":
                 lambda a, r, n: share(*([x[:-1] for x in some] for some in (a, r)), n),
             "the ends of a text that are shorter than n are no n-grams; there are len - n + 1":
