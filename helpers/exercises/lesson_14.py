@@ -71,6 +71,15 @@ EXERCISES = {
             "tokens that were not chosen have changed; they need to stay":
                 lambda ids, chosen, fill, other, mask_id:
                     filled(ids, fill < 0.8, fill < 0.9, other, mask_id),
+            "tokens that were not chosen become [MASK] below 0.8; ask for `chosen` there, too":
+                lambda ids, chosen, fill, other, mask_id:
+                    filled(ids, fill < 0.8, chosen & (fill < 0.9), other, mask_id),
+            "tokens that were not chosen become another one below 0.9; ask for `chosen` there, too":
+                lambda ids, chosen, fill, other, mask_id:
+                    filled(ids, chosen & (fill < 0.8), fill < 0.9, other, mask_id),
+            "`chosen` is inverted: the chosen tokens stay, and the others change":
+                lambda ids, chosen, fill, other, mask_id:
+                    filled(ids, ~chosen & (fill < 0.8), ~chosen & (fill < 0.9), other, mask_id),
             "every chosen token became [MASK]; one in ten becomes another token and one in ten stays":
                 lambda ids, chosen, fill, other, mask_id: ids.masked_fill(chosen, mask_id),
             "no chosen token stays as it was; from 0.9 on it needs to":
@@ -118,6 +127,8 @@ EXERCISES = {
                 lambda logits, labels: mean_of_logs(logits, labels),
             "this is the mean of probabilities; take it of their logarithms":
                 lambda logits, labels: mean_of_logs(logits.softmax(-1), labels),
+            "the softmax is taken twice; F.cross_entropy and log_softmax take logits, not probabilities":
+                lambda logits, labels: mean_of_logs(logits.softmax(-1).log_softmax(-1), labels),
             "the softmax is over the positions; it belongs over the vocabulary, the last axis":
                 lambda logits, labels: mean_of_logs(logits.log_softmax(1), labels),
             "the softmax of a small logit is 0, and its logarithm -inf; log_softmax takes both in one step":
