@@ -52,7 +52,8 @@ def gpt():
 
     d.box(LEFT, 442, width, 36, "`output`", "parameter")
     d.text(24, 460, "logits", anchor="start")
-    d.text(24, 500, "`[B, T, vocab_size]`", anchor="start", size=15)
+    d.text(24, 496, "`[B, T,`", anchor="start", size=15)
+    d.text(24, 516, "`vocab_size]`", anchor="start", size=15)
     for x, chances in zip(middle, CHANCES):
         d.arrow((x, 478), (x, 522))
         d.cells(x - 14, 524, [[chance] for chance in chances], "weight", 28, 18)
