@@ -26,7 +26,7 @@ def page():
 
 def test_the_lab_of_heads_answers_every_query(page, recwarn):
     assert len(TYPED) == 200
-    lab = explore(page["switch"], search="", word=list(page["SENSES"]), layer=(0, 5), heads=["one", "two", "all"],
+    lab = explore(page["switch"], search="", word=list(page["SENSES"]), layer=(0, 5), heads=["all", "one", "two"],
                   head=(0, 11), second=(0, 11, 1, 10), how=list(page["HOW"]))
     for text in TYPED:
         lab.move(search=text)
