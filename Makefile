@@ -49,6 +49,7 @@ site: $(VENV)/ready
 lint: $(VENV)/ready-dev
 	$(BIN)/python -m ruff check helpers tools tests
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/zizmor --offline --quiet --config tools/zizmor.yml .github/workflows
 	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 	@if command -v node > /dev/null; \
 	then npx --yes eslint@9 --config tools/eslint.config.mjs helpers/widgets tools/site/pages; \

@@ -178,6 +178,8 @@ def columns(file: File, *names: str) -> list[tuple[int, list[str]]]:
         rows = rows[1:]
         if any(header.count(header[place]) > 1 for place in places if place is not None):
             raise file.error(1, file.lines()[0], f"{needed}, once each,")
+    elif not has_tabs and len(header) > len(names):
+        raise file.error(1, file.lines()[0], f"a first line that names the columns, or {needed} alone,")
     else:
         places = list(range(len(names)))
     if not rows or None in places:

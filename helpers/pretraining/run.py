@@ -71,30 +71,24 @@ def pretrain(train_set: list[list[str]], validation_set: list[list[str]], tokeni
     """
     options, out = Options(**options), pathlib.Path(out)
     pairs, others = sentence_pairs(train_set, tokenizer), sentence_pairs(validation_set, tokenizer)
-    size = math.ceil(min(len(others.real), 2048) / 64)
-    validation = list(pretraining_batches(others, tokenizer, 64, size, options.max_len))
+    validation = list(pretraining_batches(others, tokenizer, 64, math.ceil(min(len(others.real), 2048) / 64), options.max_len))
     run = dataclasses.asdict(options) | {"vocab_size": tokenizer.get_vocab_size(),
                                          "text": zlib.crc32(repr((pairs.real, others.real)).encode())}
     with processes() as (rank, world, device):
         check(options, save_every, world, len(pairs.real), device)
-        torch.manual_seed(options.seed)
-        bert = Bert(run["vocab_size"], options.width, options.heads, 4 * options.width, options.layers,
-                    options.max_len, dropout=options.dropout, norm=options.norm)
-        model = BertForPretraining(bert).to(device)
+        model = untrained(options, run["vocab_size"]).to(device)
         optimizer, schedule = torch.optim.Adam(model.parameters(), fused=True), one_cycle(options.steps, warm=0.1)
         checkpoint = Checkpoint(out / CHECKPOINT, model, optimizer, run)
         if rank == 0:
-            if (out / "model.safetensors").exists() and not (out / CHECKPOINT).exists():
-                raise ValueError(f"{out} holds a model, and no checkpoint to go on from: it would be lost, so take another folder")
-            out.mkdir(parents=True, exist_ok=True)
+            make_folder(out)
             checkpoint.load()
         parallel = together(model, checkpoint.tensors, run) if world > 1 else model
-        first, parts = checkpoint.step(), torch.zeros(2)                # both losses of the last step
+        first, parts = checkpoint.step(), torch.zeros(2, device=device)            # both losses of the last step
         times = []                                                      # of the steps since this start, in seconds
 
         def loss_fn(model, *batch):
             losses = step_losses(model, batch, rank, world, options.bf16)
-            parts.copy_(losses.detach())
+            parts.copy_(losses.detach())                                # read when the step is over: no wait for the device
             return losses.sum()
 
         keep = journal(out, checkpoint, options.steps, save_every, parts, times, lambda: evaluate(model, validation))
@@ -102,15 +96,34 @@ def pretrain(train_set: list[list[str]], validation_set: list[list[str]], tokeni
             train(parallel, batches_from(first, pairs, tokenizer, options, rank), loss_fn, options.lr,
                   lambda step: schedule(first + step), clip=1.0, watch=watch, optimizer=optimizer)
         if rank == 0:
-            loss, accuracy = evaluate(model, validation)
-            speed = options.batch_size / statistics.median(times) if times else 0.0
-            finish(model, tokenizer, out, run | {
-                "validation_pairs": sum(len(batch[0]) for batch in validation), "validation_mlm_loss": loss,
-                "unigram_loss": unigram_loss(pairs, validation, run["vocab_size"]),
-                "validation_nsp_accuracy": accuracy, "seconds": round(checkpoint.all_seconds()),
-                "pairs_a_second": round(speed, 1), "processes": world, "device": device.type,
-                "python": sys.version.split()[0], "torch": torch.__version__})
+            finish(model, tokenizer, out, run | measured(model, pairs, validation, options, times) | {
+                "seconds": round(checkpoint.all_seconds()), "processes": world, "device": device.type})
     return model
+
+
+def untrained(options, vocab_size):
+    """A model of these options before its first step."""
+    torch.manual_seed(options.seed)
+    bert = Bert(vocab_size, options.width, options.heads, 4 * options.width, options.layers,
+                options.max_len, dropout=options.dropout, norm=options.norm)
+    return BertForPretraining(bert)
+
+
+def make_folder(out):
+    """Make the folder of a run; raise ValueError where a model would be lost."""
+    if (out / "model.safetensors").exists() and not (out / CHECKPOINT).exists():
+        raise ValueError(f"{out} holds a model, and no checkpoint to go on from: it would be lost, so take another folder")
+    out.mkdir(parents=True, exist_ok=True)
+
+
+def measured(model, pairs, validation, options, times):
+    """What the record says of a finished model, and of what it was trained with."""
+    loss, accuracy = evaluate(model, validation)
+    speed = options.batch_size / statistics.median(times) if times else 0.0
+    return {"validation_pairs": sum(len(batch[0]) for batch in validation), "validation_mlm_loss": loss,
+            "unigram_loss": unigram_loss(pairs, validation, model.bert.embed.tokens.num_embeddings),
+            "validation_nsp_accuracy": accuracy, "pairs_a_second": round(speed, 1),
+            "python": sys.version.split()[0], "torch": torch.__version__}
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from helpers import environment
+from helpers.data import documentation, messages, tagging
 from tests.notebooks import ROOT
 
 
@@ -70,6 +71,12 @@ def test_every_package_is_pinned_for_every_python_to_a_version_that_will_do():
             assert len(pinned) == 1, f"{needed.name} on Python {python}: make lock"
             version, = pinned[0].specifier
             assert needed.specifier.contains(version.version), f"{needed} and {version}: make lock"
+
+
+def test_every_library_whose_source_the_lessons_read_is_asked_for():
+    needed = {Requirement(line).name.lower() for line in importlib.metadata.requires(environment.COURSE) if "extra" not in line}
+    read = {*documentation.LIBRARIES, *messages.LIBRARIES, *tagging.LIBRARIES} - {"python"}
+    assert {library.lower() for library in read} <= needed
 
 
 def test_binder_and_codespaces_take_what_is_there():

@@ -62,6 +62,8 @@ def test_labels_are_words_or_whole_numbers(tmp_path, labels, names, found):
     ("index,sentence\n0,uneasy\n", "mine.csv, line 1: 'index,sentence', where a table with sentence, label is needed"),
     ("text,label\ngood,1\ngood, really,1\n", "mine.csv, line 3: .*really.*, where"),
     ("text,label\ngood,1\n\"never closed,1\nbad,0\n", "mine.csv, line 4: 'unexpected end of data', where"),
+    ('"3","Wall St. falls","Stocks fell."\n', "mine.csv, line 1: .*Wall St.*, where a first line that names the columns, or a "
+                                              "table with sentence, label alone, is needed"),
     ("good\t1\nbad\n", "mine.csv, line 2: .*bad.*, where a table with sentence, label is needed"),
 ])
 def test_a_table_that_is_none_is_refused_with_the_line(tmp_path, text, message):

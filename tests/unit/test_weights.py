@@ -1,6 +1,7 @@
 """Weights on disk: what is saved is what is loaded, and a file that does not fit changes nothing."""
 import json
 import os
+import re
 
 import pytest
 import torch
@@ -11,6 +12,7 @@ from helpers.generation import bleu
 from helpers.pretrained.weights import SHIPPED, load_weights, read_record, save_weights
 from helpers.recurrent import Seq2Seq
 from helpers.transformer import Transformer
+from tests.notebooks import ROOT
 from tools.make_weights.translation import corpus
 
 
@@ -219,3 +221,10 @@ def test_the_shipped_translators_are_as_good_as_their_records_say(kind):
     model = (Transformer if kind == "transformer" else Seq2Seq)(len(en), len(fr), **record["sizes"])
     load_weights(model, f"translation_{kind}").eval()
     assert bleu(model, test_pairs[:100], en, fr) == pytest.approx(record["bleu"][0], abs=4)
+
+
+def test_the_licence_names_the_sources_of_all_weights_that_ship():
+    text = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    named = [*re.findall(r"[\w*]+\.safetensors|\bbert/", text)]
+    ship = [path.relative_to(SHIPPED) for path in SHIPPED.rglob("*.safetensors")]
+    assert len(ship) > 4 and not [path for path in ship if not any(path.match(name.replace("/", "/*")) for name in named)]
