@@ -15,8 +15,9 @@ from tools.site import __main__ as website
 pytestmark = pytest.mark.filterwarnings("ignore:__array:DeprecationWarning")
 # A lesson, and the function above whose definition its lab needs what stands there; from there to the lab it is left out.
 NEEDED = {"01_nadaraya_watson": "def leave_one_out(", "02_scoring_functions": "def draw_query(",
-          "03_masked_softmax": "def train_reader("}
-KERNEL, PLANE, READER = NEEDED
+          "03_masked_softmax": "def train_reader(", "17_further": "def parameters_of("}
+KERNEL, PLANE, READER, COST = NEEDED
+BEFORE_COST = "from helpers import plots\nfrom helpers.widgets import explore\nRATE = 5e10"       # of all that lesson 17 counts and times
 STEPS = 20
 # What a lab's page loads when it is touched, with what it has from the beginning.
 DATA = """const { file, data } = JSON.parse(document.querySelector('.computed script').textContent);
@@ -53,6 +54,12 @@ MOVES = """async (name) => {
 def shortened(name):
     """The lesson up to the definition that its lab needs, and its lab."""
     lesson = read(ROOT / "notebooks" / f"{name}.ipynb")
+    if name == COST:
+        needed = [next(cell for cell in lesson.cells if start in cell.source)
+                  for start in (NEEDED[COST], "def draw_cost(", "explore(draw_cost")]
+        needed[0].source = needed[0].source.partition("\nlayer, x")[0]
+        lesson.cells = [lesson.cells[0], nbformat.v4.new_code_cell(BEFORE_COST), *needed]
+        return lesson
     last = next(i for i, cell in enumerate(lesson.cells) if NEEDED[name] in cell.source)
     lab = next(i for i, cell in enumerate(lesson.cells) if any("Lab(" in str(output) for output in cell.get("outputs", [])))
     first = next((i for i, cell in enumerate(lesson.cells[:lab]) if re.search("^## Lab", cell.source, re.MULTILINE)), lab)
@@ -153,6 +160,34 @@ def test_weights_in_the_plane_are_pythons(opened, lesson):
         names["draw_query"](x, y, *keys[2])
         bars = [[patch.get_height() for patch in patches] for patches in (names["dot_bars"], names["distance_bars"])]
         assert difference(weights, torch.tensor(bars)) < 1e-5, (x, y, keys)
+
+
+def test_costs_are_pythons(opened, lesson):
+    page, names, rng = opened(COST), lesson[COST], random.Random(0)
+    ranges = names["draw_cost"].__code__.co_varnames[:7], ([2, 12, 96], [128, 768, 4096], [64, 512, 8192], [1, 16, 512],
+                                                           ["fused", "explicit", "explicit, dropout"],
+                                                           ["all", "inputs of layers"], ["float32", "mixed"])
+    positions = [{name: rng.choice(values) for name, values in zip(*ranges)} for _ in range(200)]
+    for at, (sizes, flops) in zip(positions, page.evaluate("(at) => at.map((one) => [memoryOf(one), stepFlops(one)])", positions)):
+        counted = {name: at[name] for name in ("layers", "d_model", "length", "batch", "attention", "keep")}
+        assert sizes == pytest.approx(names["memory_of"](**at), rel=1e-9), at
+        assert flops == pytest.approx(names["step_flops"](**counted), rel=1e-9), at
+
+
+def test_the_tasks_of_the_costs_can_be_done_by_keyboard(opened, lesson):
+    page, names = opened(COST), lesson[COST]
+    at = {"layers": 12, "d_model": 768, "length": 512, "batch": 256, "attention": "fused", "keep": "all", "numbers": "float32"}
+    is_said(page, names["draw_cost"](**at).alt)
+    for moved in ({"attention": "explicit, dropout"}, {"numbers": "mixed"}, {"keep": "inputs of layers"}):
+        choose(page, **moved)
+        at |= moved
+        is_said(page, names["draw_cost"](**at).alt)
+    for name, key, value in (("batch", "Home", 1), ("length", "End", 8192), ("layers", "End", 96), ("d_model", "Home", 128)):
+        page.get_by_role("slider", name=name.replace("_", " ")).press(key)
+        at[name] = value
+        is_said(page, names["draw_cost"](**at).alt)
+    page.get_by_role("button", name="reset").click()
+    is_said(page, names["draw_cost"](12, 768, 512, 256, "fused", "all", "float32").alt)
 
 
 def test_the_query_is_dragged_in_the_plane(opened, lesson):
@@ -277,7 +312,7 @@ def test_the_query_is_dragged_and_every_control_answers(opened, lesson):
     is_at(query=2.0, width=0.5, points=50, noise=0.5, sample=0, kernel="gaussian")
 
 
-@pytest.mark.parametrize("name, slider", [(KERNEL, "query"), (KERNEL, "width"), (PLANE, "query x"), (READER, "query")])
+@pytest.mark.parametrize("name, slider", [(KERNEL, "query"), (KERNEL, "width"), (PLANE, "query x"), (READER, "query"), (COST, "batch")])
 def test_a_move_shows_within_50_ms(opened, name, slider):
     page = opened(name)
     page.get_by_role("slider", name=slider).focus()                     # loads the rest

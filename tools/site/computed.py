@@ -64,6 +64,11 @@ def reader(names, num_layers):
     return {"start": packed(parameters), "digits": "".join(map(str, digits.flatten().tolist()))}
 
 
+def cost(lab, names):
+    """Lesson 17: the FLOPs a second of the core that ran it."""
+    return {"rate": names["RATE"]}, {}
+
+
 def packed(values) -> str:
     """The bytes of an array or a tensor, in base64."""
     return base64.b64encode(np.ascontiguousarray(torch.as_tensor(values).detach()).tobytes()).decode()
@@ -71,4 +76,5 @@ def packed(values) -> str:
 
 COMPUTED = {("01_nadaraya_watson", "draw"): ("kernel_regression", kernel_regression),       # by lesson and the function that draws
             ("02_scoring_functions", "draw_query"): ("plane", plane),
-            ("03_masked_softmax", "draw"): ("masked_softmax", masked_softmax)}
+            ("03_masked_softmax", "draw"): ("masked_softmax", masked_softmax),
+            ("17_further", "draw_cost"): ("cost", cost)}
