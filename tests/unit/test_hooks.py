@@ -105,6 +105,7 @@ def test_gradients_pass_the_hook_point(model):
     assert not torch.equal(changed, *torch.autograd.grad(model(x).sum(), x))
 
 
+@pytest.mark.filterwarnings("ignore:Using a non-full backward hook:FutureWarning")
 @pytest.mark.parametrize("register", ["register_forward_hook", "register_forward_pre_hook", "register_backward_hook",
                                       "register_full_backward_hook", "register_full_backward_pre_hook"])
 def test_every_hook_on_a_hook_point_is_called(register):
