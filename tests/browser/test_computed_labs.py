@@ -169,8 +169,8 @@ def test_weights_in_the_plane_are_pythons(opened, lesson):
 def test_clocks_are_pythons(opened, lesson):
     """The score and the weights that are drawn, for the positions of the tasks and others."""
     names, rng, page = lesson[CLOCKS], random.Random(0), opened(CLOCKS)
-    positions = [{"query": rng.randint(0, 80), "key": rng.randint(0, 80), "both": rng.randint(0, 20), "aim": rng.randint(-20, 20),
-                  "aim_1": rng.randint(-60, 20), "content": rng.randint(0, 9), "base": rng.choice([100, 10_000])} for _ in range(60)]
+    positions = [{"query": rng.randint(0, 80), "key": rng.randint(0, 80), "both": rng.randint(0, 20),
+                  "aim": rng.randint(-20, 20), "aim_1": rng.randint(-60, 20), "content": rng.randint(0, 9), "base": rng.choice([100, 10_000])} for _ in range(60)]
     found = page.evaluate("""(positions) => {
         const drawn = floatsOf(JSON.parse(document.querySelector('.computed script').textContent).data.angles);
         return positions.map((at) => {
@@ -191,7 +191,8 @@ def test_the_tasks_of_the_clocks_can_be_done_by_keyboard(opened, lesson):
     is_said(page, names["draw_clocks"](**at).alt)
     choose(page, base="10000")
     at["base"] = 10_000
-    for name, key, value in (("both", "End", 20), ("query", "End", 80), ("key", "Home", 0), ("aim", "Home", -20), ("content", "End", 9)):
+    for name, key, value in (("both", "End", 20), ("query", "End", 80), ("key", "Home", 0), ("aim", "Home", -20),
+                             ("content", "End", 9)):
         page.get_by_role("slider", name=name, exact=True).press(key)
         at[name] = value
         is_said(page, names["draw_clocks"](**at).alt)
@@ -347,7 +348,8 @@ def test_the_query_is_dragged_and_every_control_answers(opened, lesson):
     is_at(query=2.0, width=0.5, points=50, noise=0.5, sample=0, kernel="gaussian")
 
 
-@pytest.mark.parametrize("name, slider", [(KERNEL, "query"), (KERNEL, "width"), (PLANE, "query x"), (READER, "query"), (CLOCKS, "query"), (COST, "batch")])
+@pytest.mark.parametrize("name, slider", [(KERNEL, "query"), (KERNEL, "width"), (PLANE, "query x"), (READER, "query"),
+                                          (CLOCKS, "query"), (COST, "batch")])
 def test_a_move_shows_within_50_ms(opened, name, slider):
     page = opened(name)
     page.get_by_role("slider", name=slider).focus()                     # loads the rest
