@@ -170,7 +170,8 @@ def test_clocks_are_pythons(opened, lesson):
     """The score and the weights that are drawn, for the positions of the tasks and others."""
     names, rng, page = lesson[CLOCKS], random.Random(0), opened(CLOCKS)
     positions = [{"query": rng.randint(0, 80), "key": rng.randint(0, 80), "both": rng.randint(0, 20),
-                  "aim": rng.randint(-20, 20), "aim_1": rng.randint(-60, 20), "content": rng.randint(0, 9), "base": rng.choice([100, 10_000])} for _ in range(60)]
+                  "aim": rng.randint(-20, 20), "aim_1": rng.randint(-60, 20),
+                  "content": rng.randint(0, 9), "base": rng.choice([100, 10_000])} for _ in range(60)]
     found = page.evaluate("""(positions) => {
         const drawn = floatsOf(JSON.parse(document.querySelector('.computed script').textContent).data.angles);
         return positions.map((at) => {
