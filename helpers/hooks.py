@@ -26,7 +26,7 @@ class HookPoint(nn.Identity):
     """Identity: the attention's scores or weights pass through it, so a hook registered here can read or change them.
 
     While `used` is False, torch may compute the whole attention in one fused step that never forms
-    either. The first hook registered here sets it to True, global ones do not; only assigning False resets it.
+    either. The first hook registered here sets it to True, a global hook does not; only assigning False resets it.
     """
 
     def __init__(self):
@@ -35,6 +35,7 @@ class HookPoint(nn.Identity):
 
     register_forward_hook = using(nn.Module.register_forward_hook)
     register_forward_pre_hook = using(nn.Module.register_forward_pre_hook)
+    register_backward_hook = using(nn.Module.register_backward_hook)           # the old form, which torch still accepts
     register_full_backward_hook = using(nn.Module.register_full_backward_hook)
     register_full_backward_pre_hook = using(nn.Module.register_full_backward_pre_hook)
 

@@ -15,8 +15,12 @@ from tools.site import __main__ as website
 pytestmark = pytest.mark.filterwarnings("ignore:__array:DeprecationWarning")
 # A lesson, and the function above whose definition its lab needs what stands there; from there to the lab it is left out.
 NEEDED = {"01_nadaraya_watson": "def leave_one_out(", "02_scoring_functions": "def draw_query(",
-          "03_masked_softmax": "def train_reader("}
-KERNEL, PLANE, READER = NEEDED
+          "03_masked_softmax": "def train_reader(", "06_positional_encoding": "def draw_clocks(",
+          "17_further": "def parameters_of("}
+KERNEL, PLANE, READER, CLOCKS, COST = NEEDED
+# Of lessons that train or time before their lab, what the lab needs of that, and the cells from which it takes definitions.
+BEFORE = {COST: ("RATE = 5e10", ("def parameters_of(", "def draw_cost(", "explore(draw_cost")),
+          CLOCKS: ("from helpers.positions import *\nimport math, torch", ("def draw_clocks(", "explore(draw_clocks"))}
 STEPS = 20
 # What a lab's page loads when it is touched, with what it has from the beginning.
 DATA = """const { file, data } = JSON.parse(document.querySelector('.computed script').textContent);
@@ -53,6 +57,13 @@ MOVES = """async (name) => {
 def shortened(name):
     """The lesson up to the definition that its lab needs, and its lab."""
     lesson = read(ROOT / "notebooks" / f"{name}.ipynb")
+    if name in BEFORE:
+        setup, starts = BEFORE[name]
+        needed = [next(cell for cell in lesson.cells if start in cell.source) for start in starts]
+        needed[0].source = needed[0].source.partition("\nlayer, x")[0]
+        setup = f"from helpers import plots\nfrom helpers.widgets import explore\n{setup}"
+        lesson.cells = [lesson.cells[0], nbformat.v4.new_code_cell(setup), *needed]
+        return lesson
     last = next(i for i, cell in enumerate(lesson.cells) if NEEDED[name] in cell.source)
     lab = next(i for i, cell in enumerate(lesson.cells) if any("Lab(" in str(output) for output in cell.get("outputs", [])))
     first = next((i for i, cell in enumerate(lesson.cells[:lab]) if re.search("^## Lab", cell.source, re.MULTILINE)), lab)
@@ -153,6 +164,67 @@ def test_weights_in_the_plane_are_pythons(opened, lesson):
         names["draw_query"](x, y, *keys[2])
         bars = [[patch.get_height() for patch in patches] for patches in (names["dot_bars"], names["distance_bars"])]
         assert difference(weights, torch.tensor(bars)) < 1e-5, (x, y, keys)
+
+
+def test_clocks_are_pythons(opened, lesson):
+    """The score and the weights that are drawn, for the positions of the tasks and others."""
+    names, rng, page = lesson[CLOCKS], random.Random(0), opened(CLOCKS)
+    positions = [{"query": rng.randint(0, 80), "key": rng.randint(0, 80), "both": rng.randint(0, 20),
+                  "aim": rng.randint(-20, 20), "aim_1": rng.randint(-60, 20),
+                  "content": rng.randint(0, 9), "base": rng.choice([100, 10_000])} for _ in range(60)]
+    found = page.evaluate("""(positions) => {
+        const drawn = floatsOf(JSON.parse(document.querySelector('.computed script').textContent).data.angles);
+        return positions.map((at) => {
+            const angles = anglesOf(at, drawn);
+            return [OFFSETS.map((offset) => sumOf(partsAt(angles, offset))), causalWeights(angles, at.query + at.both)];
+        });
+    }""", positions)
+    for at, (scores, weights) in zip(positions, found):
+        names["draw_clocks"](**at)
+        drawn = [torch.as_tensor(curve.get_ydata()) for curve in names["curves"]]
+        assert difference(scores, drawn[0]) < 1e-4, at                  # Python's angles are float32, up to 100 turns of a hand
+        assert difference(weights, drawn[2][drawn[2].isfinite()]) < 2e-3, at
+
+
+def test_the_tasks_of_the_clocks_can_be_done_by_keyboard(opened, lesson):
+    page, names = opened(CLOCKS), lesson[CLOCKS]
+    at = {"query": 10, "key": 5, "both": 0, "aim": -5, "aim_1": -5, "content": 0, "base": 100}
+    is_said(page, names["draw_clocks"](**at).alt)
+    choose(page, base="10000")
+    at["base"] = 10_000
+    for name, key, value in (("both", "End", 20), ("query", "End", 80), ("key", "Home", 0), ("aim", "Home", -20),
+                             ("content", "End", 9)):
+        page.get_by_role("slider", name=name, exact=True).press(key)
+        at[name] = value
+        is_said(page, names["draw_clocks"](**at).alt)
+
+
+def test_costs_are_pythons(opened, lesson):
+    page, names, rng = opened(COST), lesson[COST], random.Random(0)
+    ranges = names["draw_cost"].__code__.co_varnames[:7], ([2, 12, 96], [128, 768, 4096], [64, 512, 8192], [1, 16, 512],
+                                                           ["fused", "explicit", "explicit, dropout"],
+                                                           ["all", "inputs of layers"], ["float32", "mixed"])
+    positions = [{name: rng.choice(values) for name, values in zip(*ranges)} for _ in range(200)]
+    for at, (sizes, flops) in zip(positions, page.evaluate("(at) => at.map((one) => [memoryOf(one), stepFlops(one)])", positions)):
+        counted = {name: at[name] for name in ("layers", "d_model", "length", "batch", "attention", "keep")}
+        assert sizes == pytest.approx(names["memory_of"](**at), rel=1e-9), at
+        assert flops == pytest.approx(names["step_flops"](**counted), rel=1e-9), at
+
+
+def test_the_tasks_of_the_costs_can_be_done_by_keyboard(opened, lesson):
+    page, names = opened(COST), lesson[COST]
+    at = {"layers": 12, "d_model": 768, "length": 512, "batch": 256, "attention": "fused", "keep": "all", "numbers": "float32"}
+    is_said(page, names["draw_cost"](**at).alt)
+    for moved in ({"attention": "explicit, dropout"}, {"numbers": "mixed"}, {"keep": "inputs of layers"}):
+        choose(page, **moved)
+        at |= moved
+        is_said(page, names["draw_cost"](**at).alt)
+    for name, key, value in (("batch", "Home", 1), ("length", "End", 8192), ("layers", "End", 96), ("d_model", "Home", 128)):
+        page.get_by_role("slider", name=name.replace("_", " ")).press(key)
+        at[name] = value
+        is_said(page, names["draw_cost"](**at).alt)
+    page.get_by_role("button", name="reset").click()
+    is_said(page, names["draw_cost"](12, 768, 512, 256, "fused", "all", "float32").alt)
 
 
 def test_the_query_is_dragged_in_the_plane(opened, lesson):
@@ -277,7 +349,8 @@ def test_the_query_is_dragged_and_every_control_answers(opened, lesson):
     is_at(query=2.0, width=0.5, points=50, noise=0.5, sample=0, kernel="gaussian")
 
 
-@pytest.mark.parametrize("name, slider", [(KERNEL, "query"), (KERNEL, "width"), (PLANE, "query x"), (READER, "query")])
+@pytest.mark.parametrize("name, slider", [(KERNEL, "query"), (KERNEL, "width"), (PLANE, "query x"), (READER, "query"),
+                                          (CLOCKS, "query"), (COST, "batch")])
 def test_a_move_shows_within_50_ms(opened, name, slider):
     page = opened(name)
     page.get_by_role("slider", name=slider).focus()                     # loads the rest

@@ -226,6 +226,7 @@ def test_eps_and_dropout_are_read(folder, published):
 @pytest.mark.parametrize(("content", "words"), [
     (b"{'a': 1}", "config.json is no JSON"), (b"", "config.json is no JSON"), (b"\xff\xfe\xff", "config.json is no JSON"),
     (b"[1]", "config.json holds a list"), (b"null", "config.json holds a NoneType"),
+    (b'{"a":' * 100_000, "config.json is no JSON"),
 ])
 def test_a_config_that_is_none(folder, content, words):
     (folder / "config.json").write_bytes(content)

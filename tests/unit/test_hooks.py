@@ -105,8 +105,9 @@ def test_gradients_pass_the_hook_point(model):
     assert not torch.equal(changed, *torch.autograd.grad(model(x).sum(), x))
 
 
-@pytest.mark.parametrize("register", ["register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook",
-                                      "register_full_backward_pre_hook"])
+@pytest.mark.filterwarnings("ignore:Using a non-full backward hook:FutureWarning")
+@pytest.mark.parametrize("register", ["register_forward_hook", "register_forward_pre_hook", "register_backward_hook",
+                                      "register_full_backward_hook", "register_full_backward_pre_hook"])
 def test_every_hook_on_a_hook_point_is_called(register):
     """Though attention is fused, and never forms its weights, as long as nobody asks for them."""
     attention, x, called = MultiHeadAttention(8, 2), torch.randn(1, 3, 8, requires_grad=True), []

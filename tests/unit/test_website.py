@@ -11,7 +11,7 @@ from pygments.lexers import PythonLexer
 from helpers.exercises import EXERCISES
 from tests.notebooks import NAMES, PATHS, ROOT, code_cells, has_tag, is_solution, read, text_cells
 from tools.site import search, teaching
-from tools.site.__main__ import PAGES, apart, build, draw_functions, lessons
+from tools.site.__main__ import PAGES, apart, build, draw_functions, for_teachers, lessons
 from tools.site.prose import Prose, mathml
 
 COMPUTING = [f"computed/{path.stem}" for path in (PAGES / "computed").glob("*.js")]
@@ -153,3 +153,19 @@ def test_a_lesson_that_is_not_there_is_named(tmp_path):
     with pytest.raises(ValueError, match="no lesson is named 03: there are 00_start_here, 01"):
         build(tmp_path / "site", live=["03"])
     assert not (tmp_path / "site").exists()
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_the_teacher_s_page_leads_to_a_handout_that_lies_beside_the_site(tmp_path, made):
+    if made:
+        (tmp_path / "student").mkdir()
+        (tmp_path / "student" / "README.md").touch()
+    (tmp_path / "site").mkdir()
+    for_teachers(tmp_path / "site", {"course": "", "lessons": []})
+    assert ('href="../student/README.md"' in (tmp_path / "site" / "teach.html").read_text(encoding="utf-8")) == made
+
+
+def test_a_site_that_grows_too_large_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("tools.site.__main__.MOST", 5)
+    with pytest.raises(RuntimeError, match="MB, and 5 are enough"):
+        build(tmp_path, live=[])

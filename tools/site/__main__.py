@@ -22,6 +22,7 @@ from tools.site.prose import Prose
 from tools.site.running import EXPLORERS, VIEW, run
 
 PAGES = pathlib.Path(__file__).parent / "pages"
+MOST = 40                                                              # megabytes of the whole site
 SHORT = 9                                                              # lines of code that are never folded
 FILES = dict(zip(EXPLORERS, ("attention_explorer", "model_explorer")))
 TEMPLATES = jinja2.Environment(loader=jinja2.FileSystemLoader(PAGES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
@@ -71,6 +72,10 @@ def build(folder, live=NAMES):
     (folder / "explorers.js").write_text(scripts(), encoding="utf-8")
     (folder / "computed.js").write_text("".join(map(text_of, (PAGES / "drawing.js", *sorted((PAGES / "computed").glob("*.js"))))),
                                         encoding="utf-8")
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+    print(f"wrote {folder}, {size:.1f} MB")
+    if size > MOST:
+        raise RuntimeError(f"the site has {size:.1f} MB, and {MOST} are enough: lower BYTES in tools/site/labs.py")
 
 
 def write_data(folder, file, data):
@@ -95,8 +100,9 @@ def told(states, labs, seconds):
 def for_teachers(folder, shared):
     """Write the page for teachers, and the answers to which it alone leads."""
     prose = Prose(ROOT)
+    handout = (folder.resolve().parent / "student" / "README.md").exists()
     computed = {function.__name__: function for function in (teaching.plan, teaching.lesson_table, teaching.mistakes)}
-    text = prose.render(jinja2.Template(text_of(PAGES / "teach.md")).render(computed))
+    text = prose.render(jinja2.Template(text_of(PAGES / "teach.md")).render(computed, handout=handout))
     write(folder / "teach.html", "teach.html", **shared, text=text, headings=prose.headings)
     prose = Prose(ROOT / "notebooks")
     answers = [(lesson, [shown(cell, prose, None) for cell in cells]) for lesson, cells in teaching.answers()]

@@ -64,6 +64,17 @@ def reader(names, num_layers):
     return {"start": packed(parameters), "digits": "".join(map(str, digits.flatten().tolist()))}
 
 
+def clocks(lab, names):
+    """Lesson 6: the angles of the query's hands and what is added to those of the key, by content."""
+    drawn = [torch.rand(2, 4, generator=torch.Generator().manual_seed(content)) for content in lab.ranges["content"]]
+    return {"angles": packed(2 * torch.pi * torch.stack(drawn))}, {}
+
+
+def cost(lab, names):
+    """Lesson 17: the FLOPs a second of the core that ran it."""
+    return {"rate": names["RATE"]}, {}
+
+
 def packed(values) -> str:
     """The bytes of an array or a tensor, in base64."""
     return base64.b64encode(np.ascontiguousarray(torch.as_tensor(values).detach()).tobytes()).decode()
@@ -71,4 +82,6 @@ def packed(values) -> str:
 
 COMPUTED = {("01_nadaraya_watson", "draw"): ("kernel_regression", kernel_regression),       # by lesson and the function that draws
             ("02_scoring_functions", "draw_query"): ("plane", plane),
-            ("03_masked_softmax", "draw"): ("masked_softmax", masked_softmax)}
+            ("03_masked_softmax", "draw"): ("masked_softmax", masked_softmax),
+            ("06_positional_encoding", "draw_clocks"): ("clocks", clocks),
+            ("17_further", "draw_cost"): ("cost", cost)}

@@ -221,7 +221,7 @@ function beginComputed(root, n) {
   };
   let rest;
   root.append(box);
-  const made = setUp(root, `computed-${n}`, { controls, drag: { area: pane.area, axes } }, pane.stage, note, async (places) => {
+  const made = setUp(root, `computed-${n}`, { controls, drag: axes.length ? { area: pane.area, axes } : null }, pane.stage, note, async (places) => {
     places.forEach(set);
     const at = made.map((one) => one.read());
     try {
