@@ -10,7 +10,7 @@ from helpers.masks import masked_softmax
 
 
 def gaussian(u: Tensor) -> Tensor:
-    """-u^2 / 2, the logarithm of exp(-u^2 / 2): falls smoothly, and every key keeps some weight."""
+    """-u^2 / 2, the logarithm of exp(-u^2 / 2): falls smoothly; a key keeps some weight until it rounds to 0."""
     return -u**2 / 2
 
 

@@ -8,7 +8,7 @@ import nbformat
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PATHS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))                    # the glossary is no lesson
 NAMES = [path.stem for path in PATHS]
-LOAD = re.compile(r"# %load -s (\w+) (\S+)\n")      # the first line of a cell that shows a definition
+LOAD = re.compile(r"# %load -s (\w+(?:,\w+)*) (\S+)\n")      # the first line of a cell that shows definitions
 
 
 def read(path):
@@ -31,16 +31,17 @@ def is_solution(cell):
     return has_tag(cell, "solution")
 
 
-def definition(name, path):
-    """The source of a function or class at the top of a module, without its decorators.
+def definition(names, path):
+    """The source of functions or classes at the top of a module, without their decorators; names: with commas between them.
 
-    Raises ValueError when the module defines nothing of that name.
+    Raises ValueError when the module defines nothing of a name.
     """
     text = path.read_text(encoding="utf-8")
-    for node in ast.parse(text).body:
-        if getattr(node, "name", None) == name:
-            return "\n".join(text.splitlines()[node.lineno - 1:node.end_lineno])
-    raise ValueError(f"{path.name} defines no {name}")
+    nodes = {node.name: node for node in ast.parse(text).body if hasattr(node, "name")}
+    if missing := [name for name in names.split(",") if name not in nodes]:
+        raise ValueError(f"{path.name} defines no {missing[0]}")
+    found = [nodes[name] for name in names.split(",")]
+    return "\n\n".join("\n".join(text.splitlines()[node.lineno - 1:node.end_lineno]) for node in found)
 
 
 def printed(cell):

@@ -6,6 +6,8 @@ import ast
 import json
 import re
 
+import pytest
+
 from tests.notebooks import (
     LOAD,
     PATHS,
@@ -134,6 +136,9 @@ def test_a_definition_is_found_without_its_decorators(tmp_path):
     file.write_text("@this\ndef f(x):\n    # twice\n    return 2 * x\n\n\nclass C:\n    f = 1\n")
     assert definition("f", file) == "def f(x):\n    # twice\n    return 2 * x"
     assert definition("C", file) == "class C:\n    f = 1"
+    assert definition("C,f", file) == "class C:\n    f = 1\n\ndef f(x):\n    # twice\n    return 2 * x"
+    with pytest.raises(ValueError, match="defines no g"):
+        definition("f,g", file)
 
 
 def test_a_lesson_opens_with_its_title_its_promise_and_its_card():

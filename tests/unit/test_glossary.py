@@ -4,11 +4,12 @@ import re
 import nbformat
 import pytest
 
-from tests.notebooks import NAMES, PATHS, read, text_cells
+from tests.notebooks import NAMES, PATHS, ROOT, read, text_cells
 from tools.glossary import GLOSSARY, Word, first_use, glossary, link, name_set, new_words, taught, words
 from tools.site.prose import Prose
 
 KNOWN = words()
+TERMS = ROOT / "tests" / "unit" / "terms.txt"
 HOW = "run python -m tools.glossary"
 
 
@@ -24,6 +25,16 @@ def test_every_new_word_has_a_meaning():
     for path in PATHS:
         missing = [new for new, word in taught(read(path), int(path.stem[:2]), KNOWN) if word is None]
         assert not missing, f"{path.stem}: say in tools/glossary.tsv what these mean"
+
+
+def test_the_course_teaches_every_word_of_the_list_no_later_than_there():
+    """terms.txt: the lesson that needs a word, and the word. It is in the glossary, and new in that lesson or an earlier one."""
+    lessons = {int(path.stem[:2]): read(path) for path in PATHS}
+    new = {number: [word for _, word in taught(lesson, number, KNOWN) if word] for number, lesson in lessons.items()}
+    lines = [line.split("\t") for line in TERMS.read_text(encoding="utf-8").splitlines()]
+    missing = [(number, term) for number, term in lines
+               if not any(term.lower() in word.names for lesson in range(int(number) + 1) for word in new[lesson])]
+    assert len(lines) > 200 and not missing
 
 
 def test_no_two_words_have_one_heading():
