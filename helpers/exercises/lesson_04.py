@@ -1,4 +1,4 @@
-"""Exercises of lesson 04: the additive score, the context vectors, and clipped precision."""
+"""Exercises of lesson 04: the context vectors, and clipped precision."""
 import math
 from collections import Counter
 
@@ -20,16 +20,6 @@ def slow_clipped_precisions(answer, reference, most):
     return torch.tensor(precisions)
 
 
-def slow_bahdanau_scores(query, keys, W_q, W_k, w_v):
-    B, T, _ = keys.shape
-    scores = torch.zeros(B, T)
-    for b in range(B):
-        for t in range(T):
-            hidden = torch.tanh(query[b] @ W_q + keys[b, t] @ W_k)
-            scores[b, t] = hidden @ w_v
-    return scores
-
-
 def slow_context_vectors(scores, outputs, lengths):
     contexts = torch.zeros(outputs.shape[0], outputs.shape[2])
     for b in range(len(outputs)):
@@ -39,10 +29,6 @@ def slow_context_vectors(scores, outputs, lengths):
         for t in real:
             contexts[b] += torch.exp(scores[b, t] - largest) / total * outputs[b, t]
     return contexts
-
-
-def both(query, keys, W_q, W_k):
-    return (query @ W_q).unsqueeze(1), keys @ W_k                      # [B, 1, d], [B, T, d]
 
 
 def real_words(scores, lengths):
@@ -116,38 +102,6 @@ EXERCISES = {
                     hits(answer, reference, n) / len(grams(answer, n)) for n in range(1, most + 1)]),
             "an answer too short for an n-gram gives 0 / 0, which is NaN; its share needs to be 0": too_short_gives(math.nan),
             "an answer too short for an n-gram has the share 0, not 1": too_short_gives(1.0),
-        }),
-    "bahdanau_scores": Exercise(
-        slow_bahdanau_scores,
-        [(torch.tensor([[1.0]]), torch.tensor([[[1.0], [-1.0]]]), torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 2.0]]),
-          torch.tensor([1.0, 3.0])),
-         (numbers(3, 2, seed=9), numbers(3, 3, 2, seed=10), numbers(2, 4, seed=11), numbers(2, 4, seed=12), numbers(4, seed=13)),
-         (numbers(4, 3, seed=4), numbers(4, 4, 2, seed=5), numbers(3, 5, seed=6), numbers(2, 5, seed=7), numbers(5, seed=8))],
-        {
-            "there is no tanh between the sum and w_v; without it the query moves all scores of a sentence alike":
-                lambda query, keys, W_q, W_k, w_v: sum(both(query, keys, W_q, W_k)) @ w_v,
-            "tanh is taken of query and key apart; add them first":
-                lambda query, keys, W_q, W_k, w_v: sum(x.tanh() for x in both(query, keys, W_q, W_k)) @ w_v,
-            "tanh comes after w_v; it belongs before":
-                lambda query, keys, W_q, W_k, w_v: (sum(both(query, keys, W_q, W_k)) @ w_v).tanh(),
-            "query and key are multiplied; this score adds them":
-                lambda query, keys, W_q, W_k, w_v: math.prod(both(query, keys, W_q, W_k)).tanh() @ w_v,
-            "the keys alone are scored; the query is left out":
-                lambda query, keys, W_q, W_k, w_v: (keys @ W_k).tanh() @ w_v,
-            "W_q and W_k are swapped; W_q is for the query":
-                lambda query, keys, W_q, W_k, w_v: sum(both(query, keys, W_k, W_q)).tanh() @ w_v,
-            "the numbers after tanh are added up as they are; weigh them by w_v":
-                lambda query, keys, W_q, W_k, w_v: sum(both(query, keys, W_q, W_k)).tanh().sum(-1),
-            "every sentence gets the query of the first one":
-                lambda query, keys, W_q, W_k, w_v: (query[0] @ W_q + keys @ W_k).tanh() @ w_v,
-            "word t meets the query of sentence t; give the query a dimension for the words, `unsqueeze(1)`":
-                lambda query, keys, W_q, W_k, w_v: (query @ W_q + keys @ W_k).tanh() @ w_v,
-            "the last dimension is averaged; w_v adds it up":
-                lambda *case: slow_bahdanau_scores(*case) / len(case[-1]),
-            "these are weights; scores come before the softmax":
-                lambda *case: slow_bahdanau_scores(*case).softmax(-1),
-            "the scores are divided by the root of d, which belongs to the dot product":
-                lambda *case: slow_bahdanau_scores(*case) / math.sqrt(len(case[-1])),
         }),
     "context_vectors": Exercise(
         slow_context_vectors,
