@@ -37,6 +37,7 @@ DRAWINGS = {
     "05_scaled_dot_product": lesson_05.scaled_dot_product,
     "05_multi_head": lesson_05.multi_head,
     "06_clock_hands": lesson_06.clock_hands,
+    "06_clock_offset": lesson_06.clock_offset,
     "06_schemes": lesson_06.schemes,
     "07_transformer": lesson_07.transformer,
     "08_text_to_answer": lesson_08.text_to_answer,

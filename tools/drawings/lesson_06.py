@@ -24,12 +24,11 @@ TURNS = [math.degrees(100 ** (-2 * pair / 8)) for pair in range(3)]      # a ste
 
 
 def clock_hands():
-    d = Drawing(760, "Rotary positions as clock hands", (
-        "Above, one query of 8 columns at the positions 0 to 5, with base 100. Each pair of its columns is the hand of a clock; "
-        "from position to position the hand of pair 0 turns by 57 degrees, that of pair 1 by 18, that of pair 2 by 6. Below, "
-        "pair 1 of that query and of a key two positions later. When both move on by three positions, both hands turn by the "
-        "same angle, and the angle between them, on which their dot product depends, stays as it was."))
-    d.text(24, 34, "**One query at six positions**: 8 columns, base 100", anchor="start")
+    d = Drawing(372, "Rotary positions as clock hands", (
+        "One query of a head, q with 8 columns, at the positions 0 to 5, with base 100. Two columns are a pair, and each pair is "
+        "the hand of a clock. From position to position the hand of pair 0 turns by 57 degrees, that of pair 1 by 18, that of "
+        "pair 2 by 6. The function rotate keeps the shape: T positions by d_head columns."))
+    d.text(24, 34, "**One query at six positions:** $q$ `[d_head]`, 8 columns, base 100", anchor="start")
     for row, (turn, words) in enumerate(zip(TURNS, ("fast", "", "slow"))):
         y = 122 + 76 * row
         d.text(24, y - (10 if words else 0), f"pair {row}", anchor="start")
@@ -41,59 +40,59 @@ def clock_hands():
     for position in range(6):
         d.text(134 + 82 * position, 74, f"{position}", colour=SOFT)
     d.text(24, 74, "position", anchor="start", colour=SOFT)
-    d.arrow((24, 336), (576, 336), colour=LINE, head=False)
+    d.text(300, 338, "`rotate(q)`: `[T, d_head]` to `[T, d_head]`, each row turned further", 15)
+    return d
 
-    d.text(24, 370, "**The same query and a key**: pair 1 of both", anchor="start")
+
+def clock_offset():
+    d = Drawing(400, "A query and a key that move together", (
+        "Pair 1 of a query and of a key two positions later, each with d_head columns. When both move on by three positions, both "
+        "hands turn by the same angle, and the angle between them, on which their dot product depends, stays as it was."))
+    d.text(24, 34, "**The same query and a key**, $q$ and $k$ `[d_head]`: pair 1 of both", anchor="start")
     for x, first in ((160, 1), (440, 4)):
-        centre, start, end = (x, 510), round(20 + TURNS[1] * first), round(60 + TURNS[1] * (first + 2))
+        centre, start, end = (x, 166), round(20 + TURNS[1] * first), round(60 + TURNS[1] * (first + 2))
         clock(d, centre, 84)
         hand(d, centre, 84, start, "query", 0.86)
         hand(d, centre, 84, end, "key", 0.86)
-        arc = [(x + 34 * math.cos(math.radians(a)), 510 - 34 * math.sin(math.radians(a))) for a in range(start, end + 1, 3)]
+        arc = [(x + 34 * math.cos(math.radians(a)), 166 - 34 * math.sin(math.radians(a))) for a in range(start, end + 1, 3)]
         d.curve(arc, INK, 2)
-        d.box(x - 122, 624, 116, 34, f"query at {first}", "query")
-        d.box(x + 6, 624, 116, 34, f"key at {first + 2}", "key")
-    d.arrow((264, 510), (336, 510))
-    d.text(300, 486, "both 3\nfurther", 15)
-    d.text(300, 700, "The hands have turned, the angle between them has not.")
-    d.text(300, 726, "The score depends on content and on the signed offset.", colour=SOFT)
+        d.box(x - 122, 280, 116, 34, f"query at {first}", "query")
+        d.box(x + 6, 280, 116, 34, f"key at {first + 2}", "key")
+    d.arrow((264, 166), (336, 166))
+    d.text(300, 142, "both 3\nfurther", 15)
+    d.text(300, 348, "The hands have turned, the angle between them has not.")
+    d.text(300, 374, "The score depends on content and on the signed offset.", colour=SOFT)
     return d
 
 
 def schemes():
     d = Drawing(724, "Where each scheme of positions enters", (
-        "Four columns, each from the same four words x to queries and keys, scores and weights. A plain number is added to the "
-        "first column of x; sinusoidal and learned positions add a table of waves or parameters to x. Rotary positions turn "
-        "the queries and the keys, so the scores are alike along each diagonal. ALiBi and a learned bias leave the scores as "
-        "the words alone make them, then add a bias. The values and the residual connection get the words and the positions "
-        "in the first two columns, and the words alone in the other two. In all columns the future is masked."))
-    for y, words in ((92, "words"), (256, "$q$ and $k$"), (404, "scores"), (556, "weights"), (640, "$v$ and\nresidual")):
-        d.text(20, y, words, anchor="start")
-    d.text(300, 700, "darker: higher; green: weights; struck through: the future, hidden", 15, colour=SOFT)
+        "Four columns, each from the same x to queries and keys, scores and weights. A plain number is added to the first column "
+        "of x; sinusoidal and learned positions add a table of waves or parameters to x, T by d_model. Rotary positions turn the "
+        "queries and the keys, in each head T by d_head. ALiBi and a learned bias add a bias to the scores, T by T for each head. "
+        "The values and the residual connection get the words and the positions in the first two columns, and the words alone in "
+        "the other two. In all columns the future is masked."))
+    for y, words, *shape in ((92, "words", "[B, T,", "d_model]"), (256, "$q$ and $k$", "[B, H, T,", "d_head]"),
+                             (404, "scores", "[B, H, T, T]"), (556, "weights", "[B, H, T, T]"), (640, "$v$ and\nresidual")):
+        d.text(18, y - 12 * len(shape), words, anchor="start")
+        for line, part in enumerate(shape):
+            d.text(18, y - 12 * len(shape) + 24 + 20 * line, f"`{part}`", 15, anchor="start")
+    d.text(300, 700, "struck through: the future, hidden", 15, colour=SOFT)
     d.arrow((20, 606), (580, 606), colour=LINE, head=False)
-    for i, (name, title, added, scheme, passed) in enumerate((
-            ("number", "**number**", "words", counted, "words and\nnumber"),
-            ("sinusoidal", "**sinusoidal,**\n**learned**", "words", sines, "words and\npositions"),
-            ("rotary", "**rotary**", None, turns, "words\nalone"),
-            ("ALiBi", "**ALiBi,**\n**learned bias**", "scores", bias, "words\nalone"))):
-        d.text(154 + 124 * i, 36, title)
-        column(d, 134 + 124 * i, name, added)
-        scheme(d, 134 + 124 * i)
-        d.text(134 + 124 * i, 640, passed, colour=SOFT)
+    for i, (title, added, scheme, passed) in enumerate((
+            ("**number**", "words", counted, "words and\nnumber"),
+            ("**sinusoidal,**\n**learned**", "words", sines, "words and\npositions"),
+            ("**rotary**", None, turns, "words\nalone"),
+            ("**ALiBi,**\n**learned bias**", "scores", bias, "words\nalone"))):
+        x = 172 + 112 * i
+        d.text(x + 8, 36, title)
+        column(d, x, added)
+        scheme(d, x)
+        d.text(x, 640, passed, colour=SOFT)
     return d
 
 
-# Scores from 0 to 1, made up: what the words alone give, and with the positions of each scheme.
-WORDS = [[0.3, 0.5, 0.3, 0.6], [0.2, 0.4, 0.6, 0.3], [0.5, 0.2, 0.4, 0.4], [0.4, 0.6, 0.2, 0.3]]
-SCORES = {
-    "number": [[w / 3 + 0.6 * n / 3 for n, w in enumerate(row)] for row in WORDS],
-    "sinusoidal": [[(w + math.exp(-abs(m - n))) / 2 for n, w in enumerate(row)] for m, row in enumerate(WORDS)],
-    "rotary": [[w / 4 + 0.7 * (math.cos(n - m + 1) + 1) / 2 for n, w in enumerate(row)] for m, row in enumerate(WORDS)],
-    "ALiBi": WORDS,
-}
-
-
-def column(d, x, name, added):
+def column(d, x, added):
     """What all schemes share: x to q and k, to scores, to weights, around the line x; added: where a sum stands."""
     words = d.box(x - 22, 74, 44, 36, "$x$")
     sums(d, words.bottom, (x, 216), added == "words")
@@ -101,18 +100,10 @@ def column(d, x, name, added):
     for box in (query, key):
         d.arrow((x, 216), (box.top[0], 216), box.top)
         d.arrow(box.bottom, (box.bottom[0], 374))
-    d.cells(x - 30, 376, SCORES[name], "plain", 15)
+    d.cells(x - 30, 376, [[0.3] * 4] * 4, "plain", 15)
     sums(d, (x, 438), (x, 526), added == "scores")
     d.arrow((x, 520), (x, 527))
-    slope = 0.35 if added == "scores" else 0
-    d.cells(x - 30, 528, [weights([s - slope * (m - n) for n, s in enumerate(row[:m + 1])]) + [None] * (3 - m)
-                          for m, row in enumerate(SCORES[name])], "weight", 15)
-
-
-def weights(scores):
-    """Their softmax, at a temperature at which the pattern is seen."""
-    powers = [math.exp(5 * score) for score in scores]
-    return [round(power / sum(powers), 2) for power in powers]
+    d.cells(x - 30, 528, [[0.5] * (m + 1) + [None] * (3 - m) for m in range(4)], "weight", 15)
 
 
 def sums(d, start, end, added):
@@ -128,7 +119,7 @@ def sums(d, start, end, added):
 def sines(d, x):
     for row, wave in enumerate((2.2, 1.1, 0.5)):
         d.curve([(x + 42 + step, 147 + 16 * row - 6 * math.sin(wave * step / 6)) for step in range(0, 41, 2)], INK, 1.6)
-    d.text(x + 62, 204, "waves or\na table", colour=SOFT)
+    d.text(x + 56, 204, "waves or\na table", colour=SOFT)
 
 
 def counted(d, x):
