@@ -1,9 +1,12 @@
 """What the tool that measures lesson 7's copying and reversing gives to the models, and puts in the place of their weights."""
+import itertools
+
 import torch
 
 from helpers.hooks import record
+from helpers.pretrained.weights import SHIPPED
 from helpers.transformer import Transformer
-from tools.make_weights import reversing
+from tools.make_weights import depth, reversing, tables
 
 
 def test_the_words_are_those_of_the_lesson():
@@ -26,3 +29,15 @@ def test_the_average_gives_each_token_so_far_the_same_weight_at_once_and_from_a_
 def test_a_row_has_every_column():
     model = Transformer(len(reversing.VOCAB), len(reversing.VOCAB), 16, 2, 16, num_layers=1, dropout=0.0)
     assert list(reversing.measured(model, reversing.known_and_fresh()[1][:5])) == reversing.COLUMNS[2:]
+
+
+def test_the_table_has_each_model_with_and_without_words_of_few_letters():
+    found = {(row["model"], int(row["seed"])) for row in tables.read(SHIPPED / "reversing.csv")}
+    models = "Transformer", "GRU with attention"
+    assert {(name + more, seed) for name in models for more in ("", reversing.WITH_FEW) for seed in reversing.SEEDS} <= found
+
+
+def test_the_table_of_depths_has_every_setting_that_is_wanted():
+    settings = (dict(zip(depth.GRID, values)) for values in itertools.product(*depth.GRID.values()))
+    wanted = [{name: str(value) for name, value in setting.items()} for setting in settings if depth.wanted(**setting)]
+    assert [{name: row[name] for name in depth.GRID} for row in tables.read(SHIPPED / "depth.csv")] == wanted
