@@ -22,7 +22,8 @@ PLACES, TURNS = 10, 20
 SIZES = {"d_model": 128, "num_heads": 4, "d_ff": 256, "num_layers": 1, "dropout": 0.0}
 BASE = 20                                                    # of the waves of the positions: for sentences of a few words
 TRANSFORMER, ANNOTATED, BOOK = "this course's Transformer", "The Annotated Transformer", "Dive into Deep Learning"
-RECURRENT = "this course's GRU with Bahdanau's attention"
+RECURRENT, ONE_VECTOR = "this course's GRU with Bahdanau's attention", "this course's GRU without attention"
+OURS = {TRANSFORMER: "transformer", RECURRENT: "bahdanau", ONE_VECTOR: "none"}       # as lesson 9 names its models
 
 
 class Entrant:
@@ -105,6 +106,7 @@ ENTRANTS = {
     f"{BOOK}'s Transformer, our recipe": lambda V: Entrant(with_our_start(False, V), smooth_loss, falling(2e-3)),
     f"{BOOK}'s GRU, our recipe": lambda V: Entrant(plain.Recurrent(V, 128, 1, 0.0), smooth_loss, falling(4e-3)),
     RECURRENT: lambda V: Entrant(Seq2Seq(V, V, 128), smooth_loss, falling(8e-3)),
+    ONE_VECTOR: lambda V: Entrant(Seq2Seq(V, V, 128, attention=False), smooth_loss, falling(8e-3)),
     f"{ANNOTATED}, 2 layers of 128, its recipe": lambda V: Entrant(
         xavier(plain.Transformer(V, 128, 8, 512, 2, 0.1, annotated=True)), smooth_loss, paper(128, warm=400), 128,
         betas=(0.9, 0.98), eps=1e-9),

@@ -1,4 +1,7 @@
-"""Whatever is typed into the labs of lesson 9, they answer, or say in words what is needed: the page's functions, a small model."""
+"""Whatever is typed into the labs of lesson 9, they answer, or say in words what is needed: the page's functions, a small model.
+
+And its training on published pairs is tested on sentences that it has not read.
+"""
 import random
 
 import pytest
@@ -71,3 +74,20 @@ def test_the_explorer_answers_whatever_is_typed(page):
             assert explorer.answer_after and not explorer.error, text
         else:
             assert "type a sentence of 1 to 60" in explorer.message, text
+
+
+def test_no_english_sentence_is_both_trained_on_and_tested(tmp_path):
+    """The page's training on fra-eng, with two translations of each sentence; the training itself is left out."""
+    lines = [f"{'very ' * (i // 500)}old {i}\t{french} {i}" for i in range(1500) for french in ("vieux", "ancien")]
+    (tmp_path / "fra.txt").write_text("\n".join(lines), encoding="utf-8")
+    cells = [cell.source for cell in code_cells(read(ROOT / "notebooks" / "09_translation.ipynb"))]
+    namespace, seen = {}, {}
+    for needed in ("import torch", "def on_real_sentences("):
+        exec(next(source for source in cells if needed in source), namespace)
+    namespace |= {"smooth_loss": None, "train": lambda *_, **__: None, "batches": lambda data, *_: seen.update(known=data),
+                  "bleu": lambda model, pairs, en, fr: seen.update(test=list(pairs), en=en)}
+    namespace["on_real_sentences"](tmp_path / "fra.txt", steps=1)
+    asked, known = [english for english, _ in seen["test"]], {tuple(seen["en"].decode(src)) for src, _ in seen["known"]}
+    assert len(seen["known"]) == 1000 and len(known) == 500 and len(set(asked)) == 1000
+    assert not known & set(asked) and {french[0] for _, french in seen["test"]} == {"vieux"}
+    assert len({len(english) for english in asked}) == 3                  # not only the longest, which come last
