@@ -75,7 +75,7 @@ def next_token_probs(logits: Tensor, temperature: float = 1.0, top_k: int | None
     """The distribution to sample from, [B, vocab_size], given the logits of the next token.
 
     temperature: logits are divided by it; below 1 the likely tokens gain. top_k: keep the k likeliest tokens.
-    top_p: keep the likeliest tokens, as few as reach the probability p together.
+    top_p: keep the likeliest tokens, as few as reach the probability p together; after top_k, of what that keeps.
     Source: Holtzman et al. 2020. Raises ValueError for options or logits that leave nothing to sample from.
     """
     if not (temperature > 0 and (top_p is None or 0 < top_p <= 1)):
@@ -84,6 +84,7 @@ def next_token_probs(logits: Tensor, temperature: float = 1.0, top_k: int | None
     if top_k is not None:
         check_whole(top_k=top_k)
         likeliest[..., top_k:] = 0
+        likeliest = likeliest / likeliest.sum(-1, keepdim=True)
     if top_p is not None:
         before = likeliest.cumsum(-1) - likeliest            # what the likelier tokens reach without this one
         likeliest[before >= top_p] = 0

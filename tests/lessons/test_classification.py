@@ -35,6 +35,8 @@ def page():
     for cell in code_cells(read(ROOT / "notebooks" / "10_classification.ipynb")):
         if any(needed in cell.source for needed in NEEDED):
             exec(cell.source, namespace)
+    for model in (namespace["classifier"], *namespace["diary_models"]):
+        model.to(namespace["device"])
     return namespace
 
 

@@ -22,6 +22,7 @@ def page():
     for cell in code_cells(read(ROOT / "notebooks" / "11_small_gpt.ipynb")):
         if any(needed in cell.source for needed in ("import torch", "def draw_writing(")):
             exec(cell.source, namespace)
+    model.to(namespace["device"])
     namespace["written_after"] = functools.partial(namespace["written_after"], count=5)
     return namespace
 

@@ -142,7 +142,8 @@ def test_what_top_k_and_top_p_leave():
     for options, expected in [
             ({}, [0.15, 0.5, 0.1, 0.25]), ({"top_k": 2}, [0, 2 / 3, 0, 1 / 3]), ({"top_k": 9}, [0.15, 0.5, 0.1, 0.25]),
             ({"top_p": 0.4}, [0.0, 1, 0, 0]), ({"top_p": 0.6}, [0, 2 / 3, 0, 1 / 3]), ({"top_p": 0.8}, [1 / 6, 5 / 9, 0, 5 / 18]),
-            ({"top_p": 1.0}, [0.15, 0.5, 0.1, 0.25]), ({"top_k": 3, "top_p": 0.6}, [0, 2 / 3, 0, 1 / 3])]:
+            ({"top_p": 1.0}, [0.15, 0.5, 0.1, 0.25]), ({"top_k": 3, "top_p": 0.6}, [0, 2 / 3, 0, 1 / 3]),
+            ({"top_k": 2, "top_p": 0.6}, [0.0, 1, 0, 0])]:   # of the two that top-k keeps, the first has 2/3
         assert_close(next_token_probs(logits, **options), torch.tensor([expected]))
     cold, hot = next_token_probs(logits, 0.5), next_token_probs(logits, 1e6)
     assert_close(cold, (logits * 2).softmax(-1))

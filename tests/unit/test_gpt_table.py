@@ -1,13 +1,14 @@
 """The tools that measure lesson 11's GPT for more steps than the page has time for, and train a larger one."""
-import csv
+import string
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
 from helpers.pretrained.weights import load_weights, read_record
+from helpers.text import Vocab
 from helpers.transformer import GPT
-from tools.make_weights import gpt, large_gpt
+from tools.make_weights import copying, gpt, large_gpt, parsing, tables
 
 IDS = torch.arange(3000) % 6 + 4                             # 4 5 6 7 8 9 4 5 ...
 
@@ -16,19 +17,44 @@ IDS = torch.arange(3000) % 6 + 4                             # 4 5 6 7 8 9 4 5 .
 def letters(monkeypatch, request):
     """Six letters in a circle in place of programs, but where the test is of what ships."""
     if "ships" not in request.node.name:
-        monkeypatch.setattr(gpt, "load", lambda: (list("<>#_abcdef"), IDS, IDS[:900], IDS[:900]))
+        monkeypatch.setattr(gpt, "load", lambda: (Vocab([["a", "b", "c", "d", "e", "f"]]), IDS, IDS[:900], IDS[:900]))
 
 
-def test_rows_that_are_there_are_kept_and_the_others_measured(tmp_path):
+def test_rows_that_are_there_are_kept_and_the_others_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr(gpt, "STEPS", 60)
+    monkeypatch.setattr(parsing, "PIECES", 4)
     path = tmp_path / "gpt.csv"
-    path.write_text("steps,seed,bits,witten_bell,kneser_ney\n3,0,9.99,9.9,9.8\n", encoding="utf-8")
-    gpt.write(path, [(3, 0), (3, 1), (60, 1)])
-    with path.open(newline="", encoding="utf-8") as file:
-        kept, short, longer = csv.DictReader(file)
-    assert kept == {"steps": "3", "seed": "0", "bits": "9.99", "witten_bell": "9.9", "kneser_ney": "9.8"}
-    assert (short["steps"], short["seed"]) == ("3", "1") and float(short["bits"]) > 0.5
-    for found in ("bits", "witten_bell", "kneser_ney"):                    # contexts and targets belong together
-        assert float(longer[found]) < 0.2
+    path.write_text("model,seed,seconds,bits\nGPT,0,7,9.99\n", encoding="utf-8")
+    gpt.write(path, [("GPT", 0), ("GPT", 1), ("Kneser-Ney", 0), ("Witten-Bell", 0), (gpt.COPIES, 0)])
+    kept, *others = tables.read(path)
+    assert (kept["model"], kept["seed"], kept["seconds"], kept["bits"]) == ("GPT", "0", "7", "9.99")
+    assert [row["model"] for row in others] == ["GPT", "Kneser-Ney", "Witten-Bell", gpt.COPIES]
+    for row in others:                                                     # contexts and targets belong together
+        assert float(row["bits"]) < 0.2 and bool(row["lines 0.5"]) == (row["model"] in ("GPT", "Kneser-Ney"))
+    assert float(others[0]["seconds"]) >= 0 and others[1]["seconds"] == ""
+
+
+def test_words_that_stood_before_are_told_from_new_ones():
+    text = "first = new_name(first)"
+    vocab = Vocab([string.printable])
+    kinds = copying.words_in(torch.tensor([vocab.encode(text)]), vocab.tokens, 15)[0].tolist()
+    assert "".join(map(str, kinds)) == "001111110002220"                   # "new_name(first)", from the third character on
+
+
+def test_a_copy_is_what_followed_the_longest_match_and_its_part_is_fitted():
+    vocab = Vocab([string.printable])
+    rows = torch.tensor([vocab.encode("xabc1 yabc2 yabc2")])
+    copies, lengths = copying.copies_in(rows, vocab.tokens, 3)
+    assert [vocab.tokens[i] for i in copies[0]] == ["b", "c", "2"] and lengths.tolist() == [[3, 4, 5]]      # after " ya", ...
+    probs = torch.full((1, 3), 0.01)
+    assert (copying.with_copies(rows, probs, rows, probs, vocab.tokens) < 0.1).all()
+
+
+def test_a_function_ends_where_the_indentation_does_and_each_line_is_parsed_alone():
+    text = "def f(x):\n    if x:\n        return (1\n\nmore = 2\nrest"
+    assert parsing.function_in(text) == "def f(x):\n    if x:\n        return (1\n"
+    assert parsing.lines_in(text) == ["def f(x): pass", "if x: pass", "return (1"]
+    assert parsing.share(parsing.lines_in(text)) == 2 / 3 and not parsing.parses(parsing.function_in(text))
 
 
 def test_the_same_characters_are_measured_whatever_the_context():

@@ -1,26 +1,34 @@
-"""Trains the GPT of lesson 11 with three seeds, for fewer steps and for as many, and writes how well it predicts test files.
+"""Trains the GPT of lesson 11 with three seeds; writes how well it predicts test files, and how much of what it writes parses.
 
-The best n-gram model with either smoothing is beside it, of orders 1 to 8 with Witten-Bell's and 1 to 16 with Kneser-Ney's.
-About ten minutes of one core. The rows that are in the table already are kept, so that it can be stopped and started again.
+Beside it the GPT that ships and counting: the best n-gram model of orders 1 to 8 with Witten-Bell smoothing, of 1 to 16 with
+Kneser-Ney smoothing, and this one with a rule that copies from the window. The seeds of all but the lesson's GPT are of what
+is drawn alone. About six minutes of one core. The rows that are in the table already are kept, so that it can be stopped and
+started again.
 """
 import argparse
 import math
 import pathlib
 import string
+from functools import partial
+from time import process_time
 
 import torch
 
 from helpers.data.programs import load_programs
+from helpers.generation import drawing, stream
 from helpers.ngrams import NGrams
-from helpers.pretrained.weights import SHIPPED
+from helpers.pretrained.weights import SHIPPED, load_weights, read_record
 from helpers.text import Vocab, windows
 from helpers.training import next_token_loss, one_cycle, train
 from helpers.transformer import GPT
-from tools.make_weights import tables
+from tools.make_weights import copying, parsing, tables
 
-CONTEXT, BATCH, ORDERS = 128, 8, {"witten_bell": 8, "kneser_ney": 16}
+CONTEXT, BATCH, STEPS, ORDERS = 128, 8, 4000, {"Witten-Bell": 8, "Kneser-Ney": 16}
 LONGEST, MEASURED = 256, 64                                  # the context of the large GPT that ships; characters of each window
-GRID = [(steps, seed) for steps in (1000, 4000) for seed in (0, 1, 2)]
+COPIES, SHIPS, REAL = "Kneser-Ney with copies", "GPT that ships", "test files"
+GRID = [*((model, seed) for model in ("GPT", "Kneser-Ney") for seed in (0, 1, 2)),
+        (SHIPS, 0), (SHIPS, 1), ("Witten-Bell", 0), (COPIES, 0), (REAL, 0)]
+COLUMNS = ["model", "seed", "seconds", "bits", "new", "stood", "else", "lines 1.0", "lines 0.5", "functions"]
 
 
 def load():
@@ -29,12 +37,12 @@ def load():
     return vocab, *(torch.tensor(vocab.encode("".join(files))) for files in load_programs().values())
 
 
-def trained(ids, vocab_size, steps, seed):
-    """The lesson's GPT after so many steps."""
+def trained(ids, vocab_size, seed):
+    """The lesson's GPT, and the seconds of the processor that training took."""
     torch.manual_seed(seed)
-    model = GPT(vocab_size, d_model=64, num_heads=4, d_ff=256, num_layers=2, dropout=0.0)
-    train(model, windows(ids, CONTEXT, BATCH, steps, seed), next_token_loss, lr=6e-3, schedule=one_cycle(steps, warm=0.1), clip=1.0)
-    return model
+    model, start = GPT(vocab_size, d_model=64, num_heads=4, d_ff=256, num_layers=2, dropout=0.0), process_time()
+    train(model, windows(ids, CONTEXT, BATCH, STEPS, seed), next_token_loss, lr=6e-3, schedule=one_cycle(STEPS, warm=0.1), clip=1.0)
+    return model, process_time() - start
 
 
 def windows_of(ids, context):
@@ -43,29 +51,79 @@ def windows_of(ids, context):
 
 
 @torch.no_grad()
+def losses(model, rows):
+    """Bits of each of the last MEASURED characters of windows [N, context + 1]: [N, MEASURED]."""
+    found = [-model(part[:, :-1]).log_softmax(-1).gather(-1, part[:, 1:, None])[..., 0] for part in rows.split(64)]
+    return torch.cat(found)[:, -MEASURED:] / math.log(2)
+
+
 def bits(model, rows):
-    """Bits per character of the last MEASURED characters of windows [N, context + 1]."""
-    losses = [-model(part[:, :-1]).log_softmax(-1).gather(-1, part[:, 1:, None]) for part in rows.split(64)]
-    return torch.cat(losses)[:, -MEASURED:].mean().item() / math.log(2)
+    """Their mean."""
+    return losses(model, rows).mean().item()
 
 
-def best_ngram_bits(ids, vocab_size, rows):
-    """The same of the best n-gram model, for each smoothing."""
-    best = {}
-    for smoothing, order in ORDERS.items():
-        contexts = rows[:, -MEASURED - order + 1:-1].unfold(1, order - 1, 1)              # [N, MEASURED, order - 1]
-        found = NGrams(ids, vocab_size, order, smoothing == "kneser_ney").probs(contexts, rows[:, -MEASURED:, None])
-        best[smoothing] = f"{-found.log2().mean((1, 2, 3)).max().item():.4g}"
-    return best
+def best_probs(n_grams, rows):
+    """How probable the last MEASURED characters of rows [N, T] are for the order that predicts them best: [N, MEASURED]."""
+    order = len(n_grams.tables)
+    contexts = rows[:, -MEASURED - order + 1:-1].unfold(1, order - 1, 1)                 # [N, MEASURED, order - 1]
+    probs = n_grams.probs(contexts, rows[:, -MEASURED:, None])[..., 0]                   # [order, N, MEASURED]
+    return probs[probs.log2().mean((1, 2)).argmax()]
+
+
+def counting(vocab, known, validation, rows):
+    """What counting predicts and writes: by name bits [N, MEASURED], and a function as `parsing.written` calls it, or None."""
+    models = {name: NGrams(known, len(vocab), order, name == "Kneser-Ney") for name, order in ORDERS.items()}
+    found = {name: best_probs(model, rows) for name, model in models.items()}
+    fit_rows = windows_of(validation, CONTEXT)
+    copied = copying.with_copies(fit_rows, best_probs(models["Kneser-Ney"], fit_rows), rows, found["Kneser-Ney"], vocab.tokens)
+    return {"Witten-Bell": (-found["Witten-Bell"].log2(), None), COPIES: (copied, None),
+            "Kneser-Ney": (-found["Kneser-Ney"].log2(), partial(parsing.by_counting, models["Kneser-Ney"]))}
+
+
+def writes(model, context):
+    """The function by which a GPT writes, as `parsing.written` calls it."""
+    return lambda start, count, **options: stream(model, start, count, context, drawing(**options))
+
+
+def written(write, vocab, seed):
+    """By temperature, the texts that a model writes, drawn with this seed."""
+    generator = torch.Generator().manual_seed(seed)
+    return {t: parsing.written(vocab, partial(write, temperature=t, generator=generator)) for t in parsing.TEMPERATURES}
+
+
+def parsed(texts):
+    """The columns that say which shares parse: lines by temperature, and functions of all temperatures."""
+    found = {f"lines {t}": parsing.share(sum(map(parsing.lines_in, some), [])) for t, some in texts.items()}
+    found["functions"] = parsing.share(list(map(parsing.function_in, sum(texts.values(), []))))
+    return {column: f"{share:.3f}" for column, share in found.items()}
 
 
 def write(path, grid=GRID):
     """Write a row for each of the grid that the table at path lacks."""
-    vocab, train_ids, _, test_ids = load()
-    windows_of_test = windows_of(test_ids, CONTEXT)
-    counted = best_ngram_bits(train_ids, len(vocab), windows_of_test)
-    tables.fill(path, ["steps", "seed", "bits", *counted], grid, lambda steps, seed: {
-        "bits": f"{bits(trained(train_ids, len(vocab), steps, seed), windows_of_test):.4g}"} | counted)
+    vocab, known, validation, test = load()
+    rows = windows_of(test, CONTEXT)
+    kinds = copying.words_in(rows, vocab.tokens, MEASURED)
+    groups = {"bits": kinds >= 0, "new": kinds == 1, "stood": kinds == 2, "else": kinds == 0}
+    counted = counting(vocab, known, validation, rows)
+    pieces = "".join(vocab.tokens[i] for i in test.tolist()).split("\ndef ")[1:parsing.PIECES + 1]
+
+    def measured(name, seed):
+        if name == REAL:
+            return parsed({1.0: ["def " + piece[:parsing.LENGTH] for piece in pieces]})
+        seconds = {}
+        if name in counted:
+            each, how = counted[name]
+        elif name == SHIPS:
+            record = read_record("gpt")
+            model = load_weights(GPT(len(vocab), **record["sizes"]), "gpt").eval()
+            each, how = losses(model, rows), writes(model, record["context"])
+        else:
+            model, took = trained(known, len(vocab), seed)
+            each, how, seconds = losses(model, rows), writes(model, CONTEXT), {"seconds": f"{took:.0f}"}
+        found = seconds | {group: f"{each[where].mean():.4g}" for group, where in groups.items()}
+        return found | parsed(written(how, vocab, seed)) if how else found
+
+    tables.fill(path, COLUMNS, grid, measured)
 
 
 if __name__ == "__main__":
