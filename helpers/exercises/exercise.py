@@ -59,8 +59,9 @@ def verdict(answer: Callable, exercise: Exercise) -> str:
             return "not attempted yet. Replace the dots and run the cell again."
         return "your function returns None. Is a `return` missing?"
     in_place = changed and f"your function changes `{changed[0]}` in place; leave its arguments as they are."
-    for case, result in zip(exercise.cases, results):
-        needed = exercise.spec(*copy.deepcopy(case))
+    needs = [exercise.spec(*copy.deepcopy(case)) for case in exercise.cases]
+    results = list(map(as_tensor, results, needs))
+    for case, result, needed in zip(exercise.cases, results, needs):
         if sentence := fault(result, needed):
             if mistake := foreseen(results, exercise):
                 return f"not yet: {mistake}."
@@ -89,6 +90,13 @@ def outcome(function: Callable, arguments: tuple):
         return function(*arguments)
     except Exception as error:
         return error
+
+
+def as_tensor(result, needed: Tensor):
+    """A number of Python as a tensor, where one number is needed; all else as it is. An integer may stand for a float."""
+    if needed.dim() or not isinstance(result, (bool, int, float)):
+        return result
+    return torch.tensor(float(result) if type(result) is int and needed.is_floating_point() else result)
 
 
 def foreseen(results: list, exercise: Exercise) -> str | None:

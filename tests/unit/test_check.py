@@ -107,6 +107,30 @@ def test_another_dtype_of_the_same_kind_is_right(said):
     assert "correct" in said(lambda target, bos: RIGHT["shift_right"](target, bos).int(), "shift_right")
 
 
+def rarity_in_python(first, second, counts, total):
+    return sum(math.log((total + 1) / (counts[i].item() + 1)) for i in set(first.tolist()) & set(second.tolist()))
+
+
+def test_a_number_of_python_is_right_where_one_number_is_needed(said):
+    assert "correct" in said(rarity_in_python, "rarity_score")                 # the sum of nothing is the integer 0
+    assert "correct" in said(lambda logits, labels: F.cross_entropy(
+        logits.flatten(0, 1), labels.flatten(), ignore_index=0).item(), "hidden_loss")
+    wrong = said(lambda *case: -rarity_in_python(*case), "rarity_score")
+    assert wrong == "rarity_score: not yet: the result is negative; rare tokens have few counts, which are divided by."
+    assert "your result is 7.0, where the plain version returns" in said(lambda *case: 7, "rarity_score")
+
+
+@pytest.mark.parametrize(("answer", "said_of_it"), [
+    (lambda x: 3.0, "needs to return a tensor, and returns a value of type float"),
+    (lambda x: [2.0, 4.0], "needs to return a tensor, and returns a value of type list")])
+def test_a_number_of_python_is_no_row(answer, said_of_it):
+    assert said_of_it in verdict(answer, doubling(1.0, 2.0))
+
+
+def test_a_truth_of_python_is_no_number(said):
+    assert "your result has dtype torch.bool and needs torch.float32." in said(lambda *case: True, "rarity_score")
+
+
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
 def test_tolerance_is_relative_to_the_size_of_the_numbers(scale):
     exercise = doubling(1 * scale, 3 * scale)

@@ -24,7 +24,7 @@ from helpers.training import one_cycle, train
 from tools.make_weights import tables
 from tools.make_weights.counting import by_word
 
-STEPS, BATCH, MAX_LEN, LR = 1_500, 32, 40, 2.5e-3            # as on the page
+STEPS, BATCH, MAX_LEN, LR = 1_500, 32, 40, 2.5e-3            # the page stops after 500
 TAGGING = 300, 16                                            # steps, sentences of a batch
 VOCAB, MASK = 8_000, 4
 BERTS, UNTRAINED, COUNTING = "80 10 10", "untrained", "counting"
@@ -87,10 +87,10 @@ def names(bert, rows, test_rows, seed, lr):
 
 
 def load():
-    """(pairs to learn from, held-out batches, tokenizer, sentences with tags, others to test on)."""
+    """(pairs to learn from, test batches, tokenizer, sentences with tags, others to test on)."""
     tokenizer = load_tokenizer(SHIPPED / "bert")
-    known, held_out = (sentence_pairs(part, tokenizer) for part in hold_out(load_paragraphs()))
-    trials = list(pretraining_batches(held_out, tokenizer, 64, 40, MAX_LEN, seed=1))
+    known, test = (sentence_pairs(part, tokenizer) for part in hold_out(load_paragraphs()))
+    trials = list(pretraining_batches(test, tokenizer, 64, 40, MAX_LEN, seed=1))
     return known, trials, tokenizer, *load_tagging(n_train=1000, n_test=400)
 
 
