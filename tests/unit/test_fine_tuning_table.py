@@ -1,12 +1,15 @@
 """The tools that measure lesson 15: counting by hand, frozen features, rates chosen on validation rows, questions for a judge."""
 import csv
 import itertools
+import re
 
 import pytest
 import torch
 
 from helpers.bert import Bert, BertClassifier
 from helpers.pretrained.weights import SHIPPED
+from tests.notebooks import ROOT, read, text_cells
+from tools import benchmark_table
 from tools.make_weights import counting, fine_tuning, judge, logistic
 
 
@@ -153,3 +156,11 @@ def test_test_rows_are_none_of_those_that_are_learned_from(task):
     train, *others = fine_tuning.load_rows()[task]
     learned = {str(row[:-1]) for row in train}
     assert not learned & {str(row[:-1]) for rows in others for row in rows}
+
+
+def test_the_lesson_quotes_what_was_measured_on_snli():
+    rows = {row["test"].partition("::")[2]: row for row in benchmark_table.read() if row["test"].startswith("test_snli.py")}
+    measured = [re.search(r"\d\d\.\d", rows[test][field])[0]
+                for test in ("test_dev_accuracy", "test_linear_models") for field in ("here", "against")]
+    text = "\n".join(cell.source for cell in text_cells(read(ROOT / "notebooks" / "15_fine_tuning.ipynb")))
+    assert [number for number in measured if f"| {number} |" in text] == measured
