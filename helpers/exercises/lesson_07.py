@@ -1,4 +1,4 @@
-"""Exercises of lesson 07: the target shifted by one, a pre-norm decoder layer."""
+"""Exercises of lesson 07: the target shifted by one, a pre-norm decoder layer, attention from a cache."""
 import torch
 import torch.nn.functional as F
 
@@ -26,6 +26,16 @@ def slow_decoder_layer(x, memory, up, down):
     x = [x[t] + look(norm(x[t]), memory) for t in T]
     x = [x[t] + (norm(x[t]) @ up).relu() @ down for t in T]
     return torch.stack(x)
+
+
+def slow_attend_from_cache(q, k, v, kept_k, kept_v):
+    keys, values, output = list(kept_k), list(kept_v), []
+    for t in range(len(q)):
+        keys.append(k[t])
+        values.append(v[t])
+        weights = torch.stack([q[t] @ key for key in keys]).div(len(q[t]) ** 0.5).softmax(0)
+        output.append(sum(weight * value for weight, value in zip(weights, values)))
+    return torch.stack(output)
 
 
 def rms_norm(x, dim=-1):
@@ -100,6 +110,17 @@ def too_early(T_q, T_k):
 
 def opposite(T_q, T_k):
     return ~lower(T_q, T_k, T_k - T_q)
+
+
+def from_cache(q, k, v, kept_k, kept_v, mask=None, scaled=True):
+    """mask: from the numbers of queries and keys to the mask."""
+    mask = mask and mask(len(q), len(kept_k) + len(k))
+    return attend(q, torch.cat([kept_k, k]), torch.cat([kept_v, v]), mask, scaled)
+
+
+def aligned(T_q, T_k):
+    """The causal mask of the last T_q of T_k tokens."""
+    return lower(T_q, T_k, T_k - T_q)
 
 
 EXERCISES = {
@@ -193,5 +214,41 @@ EXERCISES = {
                 lambda *case: layer(*case, activation=lambda x: x),
             "the activation is GELU, not ReLU":
                 lambda *case: layer(*case, activation=F.gelu),
+        }),
+    "attend_from_cache": Exercise(
+        slow_attend_from_cache,
+        [tuple(numbers(rows, 1, seed=seed) for seed, rows in enumerate((2, 2, 2, 1, 1), 20)),
+         tuple(numbers(rows, 4, seed=seed) for seed, rows in enumerate((3, 3, 3, 0, 0), 40)),
+         tuple(numbers(rows, 4, seed=seed) for seed, rows in enumerate((3, 3, 3, 5, 5), 30))],
+        {
+            "what the cache holds is ignored; the kept keys and values come first, then the new ones":
+                lambda q, k, v, *kept: attend(q, k, v, lower(len(q), len(q))),
+            "only what the cache holds is read; the new keys and values come after it":
+                lambda q, k, v, *kept: attend(q, *kept),
+            "the mask is aligned to the first key; new token t may look at all kept tokens and at the new ones up to t":
+                lambda *case: from_cache(*case, lower),
+            "the new tokens see their future; new token t may look at all kept tokens and at the new ones up to t":
+                lambda *case: from_cache(*case),
+            "the mask ends one column too late; new token t may look at the new ones up to t":
+                lambda *case: from_cache(*case, lambda T_q, T_k: lower(T_q, T_k, T_k - T_q + 1)),
+            "the mask ends one column too early; a new token may look at itself, too":
+                lambda *case: from_cache(*case, too_early).nan_to_num(),
+            "the mask ends one column too early, which leaves nothing without a cache; a new token may look at itself, too":
+                lambda *case: from_cache(*case, too_early),
+            "the mask says the opposite; it is True where a token may look":
+                lambda *case: from_cache(*case, opposite).nan_to_num(),
+            "the new tokens stand before the kept ones; the kept ones come first":
+                lambda q, k, v, kept_k, kept_v: from_cache(q, kept_k, kept_v, k, v, aligned),
+            "kept and new values are joined in another order than the keys; the kept ones come first in both":
+                lambda q, k, v, kept_k, kept_v: from_cache(q, k, kept_v, kept_k, v, aligned),
+            "there are two softmaxes, over the kept and over the new tokens; one softmax goes over all":
+                lambda q, k, v, *kept: attend(q, *kept) + attend(q, k, v, lower(len(q), len(q))),
+            "a new token sees the kept ones and itself alone; it may also look at the new ones before it":
+                lambda *case: from_cache(*case, lambda T_q, T_k: torch.cat(
+                    [torch.ones(T_q, T_k - T_q), torch.eye(T_q)], 1).bool()),
+            "keys and values are exchanged":
+                lambda q, k, v, kept_k, kept_v: from_cache(q, v, k, kept_v, kept_k, aligned),
+            "the scores are not divided by the root of d":
+                lambda *case: from_cache(*case, aligned, scaled=False),
         }),
 }

@@ -461,6 +461,14 @@ def decoder(norm=rms, key=None, value=None, before_cross=None, add=(1, 1, 1), ma
     return answer
 
 
+def cached(last):
+    """An answer to attend_from_cache, whose mask begins in column S + last."""
+    def answer(q, k, v, kept_k, kept_v):
+        mask = torch.ones(len(q), len(kept_k) + len(q), dtype=torch.bool).tril(len(kept_k) + last)
+        return look(q, torch.cat([kept_k, k]), torch.cat([kept_v, v]), mask)
+    return answer
+
+
 @pytest.mark.parametrize("answer", [decoder(), decoder(lambda x: F.rms_norm(x, x.shape[-1:], eps=1e-6))])
 def test_a_right_decoder_layer_is_correct(said, answer):
     assert "correct" in said(answer, "decoder_layer")
@@ -480,6 +488,10 @@ def test_a_right_decoder_layer_is_correct(said, answer):
     ("decoder_layer", "an epsilon of 1e-5", decoder(lambda x: F.rms_norm(x, x.shape[-1:], eps=1e-5))),
     ("decoder_layer", "one column too early", decoder(mask=-1)),
     ("decoder_layer", "one column too late", decoder(mask=1)),
+    ("attend_from_cache", "one column too early", cached(-1)),
+    ("attend_from_cache", "one column too late", cached(1)),
+    ("attend_from_cache", "only what the cache holds is read", lambda q, k, v, *kept: look(q, *kept)),
+    ("attend_from_cache", "keys and values are exchanged", lambda q, k, v, kept_k, kept_v: cached(0)(q, v, k, kept_v, kept_k)),
 ])
 def test_a_likely_mistake_of_lesson_7_is_named(said, name, told, answer):
     assert told in said(answer, name)
