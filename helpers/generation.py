@@ -84,10 +84,9 @@ def next_token_probs(logits: Tensor, temperature: float = 1.0, top_k: int | None
     if top_k is not None:
         check_whole(top_k=top_k)
         likeliest[..., top_k:] = 0
-        likeliest = likeliest / likeliest.sum(-1, keepdim=True)
     if top_p is not None:
         before = likeliest.cumsum(-1) - likeliest            # what the likelier tokens reach without this one
-        likeliest[before >= top_p] = 0
+        likeliest[before >= top_p * likeliest.sum(-1, keepdim=True)] = 0
     kept = torch.zeros_like(likeliest).scatter(-1, tokens, likeliest)
     return kept / kept.sum(-1, keepdim=True)
 
