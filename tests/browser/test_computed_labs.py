@@ -62,7 +62,7 @@ def shortened(name):
         needed = [next(cell for cell in lesson.cells if start in cell.source) for start in starts]
         needed[0].source = needed[0].source.partition("\nlayer, x")[0]
         setup = f"from helpers import plots\nfrom helpers.widgets import explore\n{setup}"
-        lesson.cells = [lesson.cells[0], nbformat.v4.new_code_cell(setup), *needed]
+        lesson.cells = [lesson.cells[0], nbformat.v4.new_markdown_cell("## Lab"), nbformat.v4.new_code_cell(setup), *needed]
         return lesson
     last = next(i for i, cell in enumerate(lesson.cells) if NEEDED[name] in cell.source)
     lab = next(i for i, cell in enumerate(lesson.cells) if any("Lab(" in str(output) for output in cell.get("outputs", [])))
@@ -220,7 +220,7 @@ def test_the_tasks_of_the_costs_can_be_done_by_keyboard(opened, lesson):
         at |= moved
         is_said(page, names["draw_cost"](**at).alt)
     for name, key, value in (("batch", "Home", 1), ("length", "End", 8192), ("layers", "End", 96), ("d_model", "Home", 128)):
-        page.get_by_role("slider", name=name.replace("_", " ")).press(key)
+        page.get_by_role("slider", name=name).press(key)
         at[name] = value
         is_said(page, names["draw_cost"](**at).alt)
     page.get_by_role("button", name="reset").click()
