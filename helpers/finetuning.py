@@ -85,8 +85,7 @@ def tag_loss(model: nn.Module, ids: Tensor, lengths: Tensor, segments: Tensor, l
     return F.cross_entropy(model(ids, lengths, segments).flatten(0, 1), labels.flatten(), ignore_index=IGNORE)
 
 
-def span_loss(model: nn.Module, ids: Tensor, lengths: Tensor, segments: Tensor,
-              labels: Tensor) -> Tensor:
+def span_loss(model: nn.Module, ids: Tensor, lengths: Tensor, segments: Tensor, labels: Tensor) -> Tensor:
     """The mean loss of both ends, by a BertTagger with two tags, labels [B, 2]: a number.
 
     Each end is a choice among the tokens of the second text.

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 import torch
 import torch.nn.functional as F
@@ -306,11 +307,8 @@ def rollout(weights: Tensor) -> Tensor:
         raise ValueError(f"weights of shape {list(weights.shape)}: a rollout needs [..., layer, head, T, T]")
     attention = weights.nan_to_num(0.0).mean(-3)                           # [..., layer, T, T]
     mixed = 0.5 * attention + 0.5 * torch.eye(weights.shape[-1]).to(attention)
-    first, *others = (mixed / mixed.sum(-1, keepdim=True)).unbind(-3)
-    layers = [first]
-    for layer in others:
-        layers.append(layer @ layers[-1])                                  # [..., T, T]
-    return torch.stack(layers, -3)
+    layers = (mixed / mixed.sum(-1, keepdim=True)).unbind(-3)              # [..., T, T] each
+    return torch.stack(list(accumulate(layers, lambda below, layer: layer @ below)), -3)
 
 
 @torch.no_grad()

@@ -79,15 +79,6 @@ def one_cycle(steps: int, warm: float = 0.3):
     return factor
 
 
-def warm_up(warm: int):
-    """The schedule of the Transformer's paper, 1 at its peak: linear up, then one over the root.
-
-    warm: the number of steps to the peak. Source: Vaswani et al. 2017, section 5.3.
-    """
-    check_whole(warm=warm)
-    return lambda step: min((step + 1) / warm, ((step + 1) / warm) ** -0.5)
-
-
 def sequence_loss(model: nn.Module, src: Tensor, lengths: Tensor, tgt: Tensor,
                   label_smoothing: float = 0.0) -> Tensor:
     """The mean loss of each next token of tgt [B, T], given the tokens before it: a number.

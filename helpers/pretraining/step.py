@@ -7,8 +7,7 @@ from torch import Tensor, nn
 from helpers.text import PAD
 
 
-def step_losses(model: nn.Module, batch, rank: int = 0, world: int = 1,
-                bf16: bool = False) -> Tensor:
+def step_losses(model: nn.Module, batch, rank: int = 0, world: int = 1, bf16: bool = False) -> Tensor:
     """Masked LM and next sentence loss [2] of a whole batch, of which this process reads its rows.
 
     batch: as `pretraining_batches` makes it, the same one in each of `world` processes. Each sums
@@ -20,8 +19,7 @@ def step_losses(model: nn.Module, batch, rank: int = 0, world: int = 1,
     ids, lengths, segments, positions, labels, is_next = (t[rank::world] for t in batch)
     with torch.autocast(ids.device.type, torch.bfloat16, enabled=bf16):
         mlm_logits, nsp_logits = model(ids, lengths, segments, positions)
-        mlm_loss = F.cross_entropy(mlm_logits.flatten(0, 1), labels.flatten(), ignore_index=PAD,
-                                   reduction="sum")
+        mlm_loss = F.cross_entropy(mlm_logits.flatten(0, 1), labels.flatten(), ignore_index=PAD, reduction="sum")
         nsp_loss = F.cross_entropy(nsp_logits, is_next, reduction="sum")
     losses = torch.stack([mlm_loss / tokens, nsp_loss / pairs])            # this process's part
 

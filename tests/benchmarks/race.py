@@ -15,7 +15,7 @@ import plain
 from helpers.positions import sinusoids
 from helpers.recurrent import Seq2Seq
 from helpers.text import BOS, EOS, PAD
-from helpers.training import one_cycle, sequence_loss, train, warm_up
+from helpers.training import one_cycle, sequence_loss, train
 from helpers.transformer import Transformer
 
 PLACES, TURNS = 10, 20
@@ -76,9 +76,8 @@ def falling(peak):
 
 
 def paper(d_model, warm):
-    """The rate of the Transformer's paper."""
-    factor = warm_up(warm)
-    return lambda step, done: (d_model * warm) ** -0.5 * factor(step)
+    """The rate of the Transformer's paper, equation 3."""
+    return lambda step, done: d_model**-0.5 * min((step + 1)**-0.5, (step + 1) * warm**-1.5)
 
 
 def xavier(model, kinds=nn.Module):

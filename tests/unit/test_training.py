@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from helpers.text import BOS, EOS, PAD
-from helpers.training import one_cycle, sequence_loss, train, warm_up
+from helpers.training import one_cycle, sequence_loss, train
 
 
 def squared_error(model, x, y):
@@ -181,16 +181,6 @@ def test_one_cycle_rises_in_a_line_and_falls_along_a_cosine():
     assert values[29] == pytest.approx(1) and values[14] == pytest.approx(0.5) and values[99] == pytest.approx(0, abs=1e-12)
     assert values[:30] == sorted(values[:30]) and values[29:] == sorted(values[29:], reverse=True)
     assert values[64] == pytest.approx(0.5)                              # halfway down
-
-
-def test_warm_up_is_the_paper_s_schedule():
-    """Vaswani et al. 2017, equation 3, divided by its peak."""
-    factor, warm, d_model = warm_up(4000), 4000, 512
-
-    def paper(step):
-        return d_model**-0.5 * min(step**-0.5, step * warm**-1.5)
-    for step in (1, 100, 3999, 4000, 4001, 100_000):
-        assert factor(step - 1) == pytest.approx(paper(step) / paper(warm))
 
 
 def test_the_schedule_decides_how_far_a_step_goes():
