@@ -1,6 +1,5 @@
 """The text boxes of lesson 13 take whatever is typed: the functions of the page, without its corpus."""
 import ast
-import random
 
 import pytest
 import torch
@@ -10,20 +9,10 @@ from helpers.pretrained.format import load_tokenizer
 from helpers.pretrained.weights import SHIPPED
 from helpers.text import train_wordpiece
 from helpers.widgets import AttentionExplorer, explore
+from tests.lessons.typed import some, typed
 from tests.notebooks import ROOT, code_cells, has_tag, is_solution, read
 
-ODD = ["", " ", "\n\t", "\0", "\x1b[31m", "a" * 5000, "word " * 2000, "😀", "👩\u200d👧", "e\u0301", "\u200b", "\ufeff",
-       "\u202eabc", "שלום", "مرحبا", "你好，世界", "こんに", "ሰላም", "ไทย", "İI", "ß", "ﬁ", "$x^2$", "$", "\\frac", "{x!r}", "%s",
-       "<b>bold</b>", "&amp;", "[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]", "[mask]", "[MASK][MASK]", "##s", "…",
-       "..." * 50, "\ud7ff", "\U0010ffff"]
 VALUES = {"COLORS", "MOST", "CLS"}                           # what the functions need of the page's values
-
-
-def typed():
-    """200 texts: odd ones, and mixtures of them, a third with a gap."""
-    rng = random.Random(0)
-    mixed = ["".join(rng.choices([*ODD[7:], " ", " the file "], k=rng.randint(1, 12))) for _ in range(200 - len(ODD))]
-    return ODD + [text + " [MASK] as x" * (i % 3 == 0) for i, text in enumerate(mixed)]
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +43,7 @@ def test_the_tokens_are_drawn_whatever_is_typed(page, recwarn):
     for text in typed():
         for tokenizer in page["CHOICES"].values():
             assert all(len(page["spelled"](token)[0]) < 12 for token in tokenizer.encode(text, text).tokens[:30]), text
-    in_lab(explore(page["draw_reading"], first="a file", second="", choice=["shipped", "tiny"]), typed()[::20], "first")
+    in_lab(explore(page["draw_reading"], first="a file", second="", choice=["shipped", "tiny"]), some(typed()), "first")
     assert not list(recwarn)
 
 
@@ -65,13 +54,13 @@ def test_a_gap_is_filled_whatever_is_typed(page, recwarn):
         assert shown[gap] == page["MASK"] and len(shown) <= page["MOST"] and page["likely"]([shown], [gap]).isfinite().all(), text
     lab = explore(page["draw_gap"], text="the [MASK]", left=lambda text: (0, max(2, page["with_gap"](text)[1] - 1), 1, 2),
                   right=lambda text: (0, max(2, len(page["with_gap"](text)[0]) - page["with_gap"](text)[1] - 2), 1, 2))
-    in_lab(lab, typed()[::20], "text")
+    in_lab(lab, some(typed()), "text")
     assert not list(recwarn)
 
 
 def test_the_explorer_shows_something_for_whatever_is_typed(page):
     explorer = AttentionExplorer.of_texts(page["reading"], text="the [MASK]")
-    for text in typed()[::2]:
+    for text in some(typed()):
         explorer.texts = {"text": text}
         assert explorer.message == "", (text, explorer.message)
         explorer.make_changes([{"kind": "cut", "index": [0, 0], "query": 0, "key": 0}])

@@ -1,26 +1,14 @@
 """The text boxes of lesson 10 take whatever is typed: the functions of the page, with small models that were not trained."""
-import random
-
 import pytest
 import torch
 
 from helpers.text import Vocab
 from helpers.transformer import Classifier
 from helpers.widgets import AttentionExplorer, explore
+from tests.lessons.typed import some, typed
 from tests.notebooks import ROOT, code_cells, read
 
-ODD = ["", " ", "\n", "\t", "\0", "\x1b[31m", "a" * 5000, "word " * 2000, "\U0001f642", "\U0001f469\u200d\U0001f467", "e\u0301",
-       "\u200b", "\ufeff", "\u202eabc", "\u05e9\u05dc\u05d5\u05dd", "\u0645\u0631\u062d\u0628\u0627", "\u4f60\u597d,\u4e16\u754c",
-       "\u3053\u3093\u306b", "\u0e44\u0e17\u0e22", "\u0130I", "ß", "\ufb01", "$x^2$", "$", "\\frac", "{x!r}", "%s", "<b>bold</b>",
-       "&amp;", "<cls>", "<pad>", "<unk>", "it's", "''", "’", "-", "a-b-", "_", "…", "..." * 50, "1e309", "\ud7ff", "\U0010ffff",
-       "\r\n", "NUL\0middle"]
 NEEDED = ("import torch", "def encode(", "def logits_of(", "def attention_of(", "def take_away(", "def reading(")  # held by cells
-
-
-def typed():
-    """200 texts: odd ones, and mixtures of them."""
-    rng = random.Random(0)
-    return ODD + ["".join(rng.choices([*ODD[7:], " "], k=rng.randint(1, 12))) for _ in range(200 - len(ODD))]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +31,7 @@ def page():
 def test_the_lab_shows_something_for_whatever_is_typed(page, recwarn):
     lab = explore(page["take_away"], text="expected a string",
                   remove=lambda text: (0, max(1, len(page["split_words"](text)[:page["MOST"]]))))
-    for text in typed():
+    for text in some(typed()):
         lab.move(text=text)
         assert lab.message.layout.display == "none", (text, lab.message.value)
         page["take_away"](text, lab.ranges["remove"][-1])
@@ -52,7 +40,7 @@ def test_the_lab_shows_something_for_whatever_is_typed(page, recwarn):
 
 def test_the_explorer_shows_something_for_whatever_is_typed(page):
     explorer = AttentionExplorer.of_texts(page["reading"], text="expected a string")
-    for text in typed():
+    for text in some(typed()):
         explorer.texts = {"text": text}
         assert explorer.message == "", text
         explorer.make_changes([{"kind": "cut", "index": [0], "query": 0, "key": 0}])

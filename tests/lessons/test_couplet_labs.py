@@ -8,6 +8,7 @@ import torch
 from helpers.data.couplets import PINYIN
 from helpers.transformer import GPT
 from helpers.widgets import AttentionExplorer, explore
+from tests.lessons.typed import some
 from tests.notebooks import ROOT, code_cells, read
 
 ODD = ["", " ", "\n", "\t", "\0", "\x1b[31m", "日升水秀", " 日 升 水 秀\n", "日升水", "日" * 9, "日升水秀" * 3, "日升水秀" * 3000,
@@ -50,7 +51,7 @@ def test_there_are_two_hundred_texts_and_many_of_them_can_be_read():
 def test_the_lab_answers_or_says_what_is_needed(page, recwarn):
     lab = explore(page["draw_writing"], line=["日升水秀   rì shēng shuǐ xiù"], own_line="", rule=list(page["RULES"]),
                   temperature=(0.2, 3.0, 0.2, 1.0), t=(1, 10, 1, 5), seed=(0, 20))
-    for i, text in enumerate(typed()):
+    for i, text in enumerate(some(typed())):
         lab.move(own_line=text, rule=list(page["RULES"])[i % 3])
         shown = lab.message.layout.display == "none"
         assert shown == (can_be_read(text) or not text.strip()), (text, lab.message.value)
@@ -60,7 +61,7 @@ def test_the_lab_answers_or_says_what_is_needed(page, recwarn):
 
 def test_the_explorer_answers_or_says_what_is_needed(page):
     explorer = AttentionExplorer.of_texts(page["reading"], line="日升水秀")
-    for text in typed():
+    for text in some(typed()):
         explorer.texts = {"line": text}
         assert (explorer.message == "") == can_be_read(text), (text, explorer.message)
         if can_be_read(text):

@@ -8,7 +8,7 @@ import torch
 from helpers.text import Vocab
 from helpers.transformer import GPT
 from helpers.widgets import explore
-from tests.lessons.test_classification import typed
+from tests.lessons.typed import some, typed
 from tests.notebooks import ROOT, code_cells, read
 
 
@@ -29,7 +29,7 @@ def page():
 
 def test_the_lab_writes_after_whatever_is_typed(page, recwarn):
     lab = explore(page["draw_writing"], writer=list(page["writers"]), prompt="def ", temperature=[0.8], top_p=[1.0], cursor=(0, 4))
-    for i, text in enumerate(typed()):
+    for i, text in enumerate(some(typed())):
         lab.move(prompt=text, writer=list(page["writers"])[i % 2])
         assert lab.message.layout.display == "none", (text, lab.message.value)
     assert not list(recwarn)

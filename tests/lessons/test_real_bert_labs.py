@@ -6,10 +6,10 @@ import torch
 
 from helpers.bert import Bert
 from helpers.widgets import AttentionExplorer, explore
-from test_classification import typed
+from tests.lessons.typed import some, typed
 from tests.notebooks import ROOT, code_cells, has_tag, is_solution, read
 
-TYPED = [*typed()[:-1], "half an emoji \ud83d"]
+TYPED = some(typed())
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,6 @@ def page():
 
 
 def test_the_lab_of_heads_answers_every_query(page, recwarn):
-    assert len(TYPED) == 200
     lab = explore(page["switch"], search="", word=list(page["SENSES"]), layer=(0, 5), heads=["all", "one", "two"],
                   head=(0, 11), second=(0, 11, 1, 10), how=list(page["HOW"]))
     for text in TYPED:
@@ -55,4 +54,4 @@ def test_the_explorers_answer_or_say_what_is_needed(page, reader, boxes):
         explorer.texts = dict.fromkeys(boxes, text) if n % 2 else explorer.texts | {next(iter(boxes)): f"the bank {text}"}
         answered += not explorer.message
         assert not explorer.message or " tokens" in explorer.message, (text, explorer.message)
-    assert 100 < answered < 200 or reader == "reading" and 40 < answered < 200
+    assert 0.5 * len(TYPED) < answered or reader == "reading" and 0.2 * len(TYPED) < answered
