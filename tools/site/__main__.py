@@ -102,7 +102,7 @@ def for_teachers(folder, shared):
     prose = Prose(ROOT)
     handout = (folder.resolve().parent / "student" / "README.md").exists()
     computed = {function.__name__: function for function in (teaching.plan, teaching.lesson_table, teaching.mistakes)}
-    text = prose.render(jinja2.Template(text_of(PAGES / "teach.md")).render(computed, handout=handout))
+    text = prose.render(jinja2.Template(text_of(PAGES / "teach.md")).render(computed, handout=handout, minutes=teaching.SESSION))
     write(folder / "teach.html", "teach.html", **shared, text=text, headings=prose.headings)
     prose = Prose(ROOT / "notebooks")
     answers = [(lesson, [shown(cell, prose, None) for cell in cells]) for lesson, cells in teaching.answers()]
