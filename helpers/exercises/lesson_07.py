@@ -1,6 +1,7 @@
-"""Exercises of lesson 07: the target shifted by one, a pre-norm decoder layer, attention from a cache."""
+"""Exercises of lesson 07: the target shifted by one, a pre-norm decoder layer, the number of parameters, attention from a cache."""
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from helpers.exercises.exercise import Exercise, numbers
 
@@ -26,6 +27,15 @@ def slow_decoder_layer(x, memory, up, down):
     x = [x[t] + look(norm(x[t]), memory) for t in T]
     x = [x[t] + (norm(x[t]) @ up).relu() @ down for t in T]
     return torch.stack(x)
+
+
+def slow_count_parameters(vocab_size, d_model, d_ff, num_layers):
+    with torch.device("meta"):                               # tensors with a shape and without numbers
+        parts = [nn.Embedding(vocab_size, d_model)]          # one table for source, target and output
+        for _ in range(num_layers):
+            parts += [nn.TransformerEncoderLayer(d_model, 1, d_ff), nn.TransformerDecoderLayer(d_model, 1, d_ff)]
+        parts += [nn.LayerNorm(d_model), nn.LayerNorm(d_model)]                    # at the end of each stack
+    return torch.tensor(sum(p.numel() for part in parts for p in part.parameters()))
 
 
 def slow_attend_from_cache(q, k, v, kept_k, kept_v):
@@ -102,6 +112,14 @@ def crosses(*case, keys=lambda y, memory: memory, values=lambda y, memory: memor
         y = rms_norm(x)
         return x + attend(y, keys(y, memory), values(y, memory))
     return layer(*case, around=only(1, around))
+
+
+def count(vocab_size, d, d_ff, num_layers, tables=1, projections=4, biases=4, inner=1, outer=1, crossing=1, norms=5, norm=2,
+          last=2, layers=True, extra=0):
+    """The number of parameters with one thing or another wrong: how many of what there are."""
+    attention = projections * d * d + biases * d
+    layer = (2 + crossing) * attention + 2 * (2 * d * d_ff + inner * d_ff + outer * d) + norms * norm * d
+    return torch.tensor(tables * vocab_size * d + (num_layers if layers else 1) * layer + last * norm * d + extra * vocab_size)
 
 
 def too_early(T_q, T_k):
@@ -215,6 +233,47 @@ EXERCISES = {
             "the activation is GELU, not ReLU":
                 lambda *case: layer(*case, activation=F.gelu),
         }),
+    "count_parameters": Exercise(
+        slow_count_parameters,
+        [(10, 4, 8, 1), (7, 6, 15, 3), (37_000, 512, 2_048, 6)],
+        {
+            "the biases are missing; every linear layer but the output has one":
+                lambda *sizes: count(*sizes, biases=0, inner=0, outer=0),
+            "the biases of the attentions are missing; each of the four projections has one":
+                lambda *sizes: count(*sizes, biases=0),
+            "the biases of the feed-forward networks are missing; there are d_ff and d_model of them":
+                lambda *sizes: count(*sizes, inner=0, outer=0),
+            "both biases of a feed-forward network are counted with d_model numbers; the first has d_ff":
+                lambda d_vocab, d, d_ff, n: count(d_vocab, d, d_ff, n, inner=0, outer=1) + 2 * n * d,
+            "an attention has four projections: queries, keys, values, and the output":
+                lambda *sizes: count(*sizes, projections=3, biases=3),
+            "a decoder layer has two attentions: self-attention and cross-attention":
+                lambda *sizes: count(*sizes, crossing=0),
+            "a decoder layer has a second attention, which has a norm, too: cross-attention":
+                lambda *sizes: count(*sizes, crossing=0, norms=4),
+            "a decoder layer has three norms, one for each sublayer; or else the last bias of the feed-forward networks is missing":
+                lambda *sizes: count(*sizes, norms=4),
+            "the norms are missing: one for each sublayer, and one at the end of each stack":
+                lambda *sizes: count(*sizes, norm=0),
+            "the norms in the layers are missing: one for each sublayer":
+                lambda *sizes: count(*sizes, norms=0),
+            "a norm has a scale and a shift, d_model numbers each":
+                lambda *sizes: count(*sizes, norm=1),
+            "the last norm is missing; with pre-norm each of the two stacks ends in one":
+                lambda *sizes: count(*sizes, last=0),
+            "both stacks end in a norm, not one alone":
+                lambda *sizes: count(*sizes, last=1),
+            "the table is missing: vocab_size rows of d_model numbers":
+                lambda *sizes: count(*sizes, tables=0),
+            "the table is counted twice; source, target and output share one":
+                lambda *sizes: count(*sizes, tables=2),
+            "the table is counted three times; source, target and output share one":
+                lambda *sizes: count(*sizes, tables=3),
+            "the output layer has no bias; its weights are the shared table":
+                lambda *sizes: count(*sizes, extra=1),
+            "each stack has num_layers layers, not one":
+                lambda *sizes: count(*sizes, layers=False),
+        }, without="parameters"),
     "attend_from_cache": Exercise(
         slow_attend_from_cache,
         [tuple(numbers(rows, 1, seed=seed) for seed, rows in enumerate((2, 2, 2, 1, 1), 20)),

@@ -59,34 +59,13 @@ def test_letters(one_thread, figure):
     found = list(reversing.rows())
     tables.write(SHIPPED / "reversing.csv", reversing.COLUMNS, found)
 
-    def of_seeds(column, model="Transformer"):
-        return [100 * float(row[column]) for row in found if row["model"] == model]
+    def of_seeds(kind, others, model="Transformer"):
+        return [100 * float(row[kind]) for row in found if row["model"] == model and row["others"] == others]
 
     gru = "GRU with attention"
-    for column, what in (("new_words", "new words"), ("one_letter", "one letter seven times")):
-        figure(f"copy or reverse, trained on letters at random: {what}, % right", of_seeds(column),
-               {f"{gru}, as many steps": of_seeds(column, gru),
-                "plain average for self-attention": of_seeds(column, "Transformer, plain average")}, how="3 seeds")
-    figure("the right seventh letter, written six times before: probability in %", of_seeds("six_next"),
-           {"after six times a letter that the word lacks": of_seeds("six_lacking")}, how="3 seeds")
-    for n in ("two", "eight"):
-        found_here = of_seeds(f"{n}_letters")
-        figure(f"copy or reverse, trained on 3 to 7 letters: words of {n} letters, % right", found_here, how="3 seeds")
-    assert min(of_seeds("new_words")) > 99 and max(of_seeds("six_next")) < 30 and min(of_seeds("six_lacking")) > 70
-
-
-def test_few_letters(figure):
-    """With words of few different letters among those to learn from, both models write one letter seven times.
-
-    From the file that `test_letters` writes.
-    """
-    found = tables.read(SHIPPED / "reversing.csv")
-
-    def of_seeds(column, model="Transformer"):
-        return [100 * float(row[column]) for row in found if row["model"] == model + reversing.WITH_FEW]
-
-    gru = "GRU with attention"
-    for column, what in (("new_words", "new words"), ("one_letter", "one letter seven times")):
-        figure(f"copy or reverse, trained on some words of few letters: {what}, % right", of_seeds(column),
-               {f"{gru}, as many steps": of_seeds(column, gru)}, how="3 seeds")
-    assert min(of_seeds("new_words")) > 99
+    for others, of in zip(reversing.OTHERS, ("3 to 7 letters", "words of few letters and of eight, too")):
+        for kind in reversing.COLUMNS[3:]:
+            what = kind.replace("_", " ") + (" seven times" if kind == "one_letter" else "")
+            figure(f"copy or reverse, trained on {of}: {what}, % right", of_seeds(kind, others),
+                   {f"{gru}, as many steps": of_seeds(kind, others, gru)}, how="3 seeds")
+        assert min(of_seeds("new_words", others)) > 98
