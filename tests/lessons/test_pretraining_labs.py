@@ -9,8 +9,7 @@ from tests.lessons.typed import some, typed
 from tests.notebooks import ROOT, code_cells, has_tag, is_solution, read
 
 # What marks the cells that no lab needs.
-UNNEEDED = ("# %load", "barh(", "pretraining_loss(", "TrainingCurve(", "SENSES", "losses_of(", "says_next(", "draw_lines(",
-            "of_seeds(", "shipped_losses", "gain[")
+UNNEEDED = ("# %load", "TrainingCurve(", "SENSES", "losses_of(", "draw_lines(", "of_seeds(")
 NOTEBOOK = read(ROOT / "notebooks" / "14_pretraining.ipynb")
 PARAGRAPHS = [["the file is read.", "it is an array.", "the key is in it."]] * 40
 
