@@ -539,8 +539,8 @@ def lines(series: Mapping[str, tuple], xlabel: str, ylabel: str, title: str = ""
 
 
 def draw_lines(ax: Axes, series: Mapping[str, tuple], xlabel: str, ylabel: str, title: str = "",
-               points: tuple | None = None, log: str = "") -> list[Line2D]:
-    """Draw curves, each with its own colour and dashes.
+               points: tuple | None = None, log: str = "", styles: Sequence[tuple] = LINE_STYLES) -> list[Line2D]:
+    """Draw curves, each with its own colour and dashes: those of `styles`, such as LINE_STYLES.
 
     series: from labels to (x, y), at most five. points: (x, y) of dots drawn beneath. log: "x", "y" or "xy".
     Returns the drawn artists, dots first, for a lab to move. Raises ValueError for no curve, and for more than five.
@@ -550,7 +550,7 @@ def draw_lines(ax: Axes, series: Mapping[str, tuple], xlabel: str, ylabel: str, 
     artists = []
     if points is not None:
         artists += ax.plot(*map(as_numpy, points), "o", color=VALUE, alpha=0.6, markersize=4, label="data")
-    for (label, (x, y)), (color, dash, marker) in zip(series.items(), LINE_STYLES):
+    for (label, (x, y)), (color, dash, marker) in zip(series.items(), styles):
         artists += ax.plot(as_numpy(x), as_numpy(y), color=color, linestyle=dash, linewidth=2, label=label,
                            marker=marker if len(x) <= 10 else None)
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)

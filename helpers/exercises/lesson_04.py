@@ -1,23 +1,18 @@
-"""Exercises of lesson 04: the context vectors, and clipped precision."""
-import math
-from collections import Counter
-
+"""Exercises of lesson 04: the context vectors, and the states of a decoder that looks back."""
 import torch
 
 from helpers.exercises.exercise import Exercise, numbers
 
 
-def slow_clipped_precisions(answer, reference, most):
-    precisions = []
-    for n in range(1, most + 1):
-        left = [tuple(reference[i:i + n]) for i in range(len(reference) - n + 1)]
-        grams, hits = [tuple(answer[i:i + n]) for i in range(len(answer) - n + 1)], 0
-        for gram in grams:
-            if gram in left:
-                left.remove(gram)                         # it counts no more often than it is there
-                hits += 1
-        precisions.append(hits / max(1, len(grams)))      # 0 for an answer that is too short for an n-gram
-    return torch.tensor(precisions)
+def slow_decoder_states(x, h, outputs, W, U):
+    states = torch.zeros(*x.shape[:2], h.shape[1])
+    for b in range(len(x)):
+        state = h[b]
+        for t in range(x.shape[1]):
+            scores = torch.stack([state @ output for output in outputs[b]])           # the query is the state before
+            context = sum(weight * output for weight, output in zip(scores.softmax(0), outputs[b]))
+            state = states[b, t] = torch.tanh(W @ torch.cat([x[b, t], context]) + U @ state)
+    return states
 
 
 def slow_context_vectors(scores, outputs, lengths):
@@ -51,58 +46,55 @@ def hidden_by(fill):
         scores.masked_fill(~real_words(scores, lengths), fill).softmax(-1), outputs)
 
 
-def grams(words, n):
-    return [tuple(words[i:i + n]) for i in range(len(words) - n + 1)]
+def looked_at(query, outputs, weigh=lambda scores: scores.softmax(-1)):
+    """The context of queries [B, d]: the outputs [B, T, d], weighted by their dot products with the query."""
+    return averaged(weigh((outputs @ query.unsqueeze(-1)).squeeze(-1)), outputs)
 
 
-def hits(answer, reference, n, key=tuple):
-    """How many n-grams two texts share, each as often as both have it."""
-    shared = Counter(map(key, grams(answer, n))) & Counter(map(key, grams(reference, n)))
-    return sum(shared.values())
+def cell(word, context, state, W, U):
+    return torch.tanh(torch.cat([word, context], -1) @ W.T + state @ U.T)                # [B, d]
 
 
-def precisions(most, share):
-    """share: from n to (how many n-grams count, of how many)."""
-    return torch.tensor([counted / max(1, of) for counted, of in map(share, range(1, most + 1))])
+def decoded(context=lambda word, state, outputs, W, U: looked_at(state, outputs), step=cell, then=lambda state, context: state,
+            handed_on=lambda first, state: state):
+    """The decoder of these parts; then: what is returned of each step. handed_on: the state with which the next one begins."""
+    def states(x, h, outputs, W, U):
+        found, first = [], h
+        for word in x.unbind(1):
+            seen = context(word, h, outputs, W, U)                                       # [B, d]
+            state = step(word, seen, h, W, U)
+            found.append(then(state, seen))
+            h = handed_on(first, state)
+        return torch.stack(found, 1)
+    return states
 
 
-def too_short_gives(number):
-    """The right precisions, but for n-grams that are longer than the answer."""
-    return lambda answer, reference, most: torch.where(
-        torch.arange(1, most + 1) > len(answer), number, slow_clipped_precisions(answer, reference, most))
+def weighed_by(weigh):
+    return decoded(lambda word, state, outputs, W, U: looked_at(state, outputs, weigh))
+
+
+def one_context(x, h, outputs, W, U):
+    """The states if the decoder looks once, before the first word."""
+    return decoded(lambda *_: looked_at(h, outputs))(x, h, outputs, W, U)
+
+
+def cell_first(first):
+    """The states if the cell runs before the look, so that each step reads the context of the step before."""
+    def states(x, h, outputs, W, U):
+        found, context = [], first(h)
+        for word in x.unbind(1):
+            h, context = cell(word, context, h, W, U), looked_at(h, outputs)
+            found.append(h)
+        return torch.stack(found, 1)
+    return states
+
+
+def by_the_new_state(context):
+    """The states if the query is a state that has read the word already, its context being that of this function."""
+    return decoded(lambda word, state, outputs, W, U: looked_at(cell(word, context(state, outputs), state, W, U), outputs))
 
 
 EXERCISES = {
-    "clipped_precisions": Exercise(
-        slow_clipped_precisions,
-        [("cat the dog".split(), "the cat".split(), 2),
-         ("le chat".split(), "le petit chat".split(), 3),
-         ("the the the cat".split(), "the cat sees the dog".split(), 2),
-         ("le chat le chat dort".split(), "le petit chat dort le jour".split(), 3)],
-        {
-            "an n-gram counts each time the answer has it; count it only as often as the reference has it":
-                lambda answer, reference, most: precisions(most, lambda n: (
-                    sum(gram in grams(reference, n) for gram in grams(answer, n)), len(grams(answer, n)))),
-            "you divide by the n-grams of the reference; precision is a share of the answer's":
-                lambda answer, reference, most: precisions(most, lambda n: (
-                    hits(answer, reference, n), len(grams(reference, n)))),
-            "you divide by the number of words in the answer; divide by the number of its n-grams":
-                lambda answer, reference, most: precisions(most, lambda n: (
-                    hits(answer, reference, n), len(answer))),
-            "n-grams that occur twice are counted once; count each, up to as often as the reference has it":
-                lambda answer, reference, most: precisions(most, lambda n: (
-                    len({*grams(answer, n)} & {*grams(reference, n)}), len({*grams(answer, n)}))),
-            "the order of words within an n-gram is ignored; `cat the` is not `the cat`":
-                lambda answer, reference, most: precisions(most, lambda n: (
-                    hits(answer, reference, n, key=frozenset), len(grams(answer, n)))),
-            "the first number is for pairs; it needs to be for single words":
-                lambda answer, reference, most: slow_clipped_precisions(answer, reference, most + 1)[1:],
-            "an answer too short for an n-gram has none, and you divide by their number; its share needs to be 0":
-                lambda answer, reference, most: torch.tensor([
-                    hits(answer, reference, n) / len(grams(answer, n)) for n in range(1, most + 1)]),
-            "an answer too short for an n-gram gives 0 / 0, which is NaN; its share needs to be 0": too_short_gives(math.nan),
-            "an answer too short for an n-gram has the share 0, not 1": too_short_gives(1.0),
-        }),
     "context_vectors": Exercise(
         slow_context_vectors,
         [(torch.tensor([[0.0, 0.0, 5.0]]), torch.tensor([[[2.0], [4.0], [9.0]]]), torch.tensor([2])),
@@ -143,5 +135,51 @@ EXERCISES = {
                     scores.masked_fill(~real_words(scores, lengths), -torch.inf).softmax(0).nan_to_num(), outputs),
             "each row ends where the longest one does; each has its own length":
                 lambda scores, outputs, lengths: hidden_by(-torch.inf)(scores, outputs, lengths.max().expand(len(lengths))),
+        }),
+    "decoder_states": Exercise(
+        slow_decoder_states,
+        [(torch.tensor([[[0.5], [0.1]]]), torch.tensor([[0.2]]), torch.tensor([[[1.0], [-0.5]]]), torch.tensor([[0.3, 1.0]]),
+          torch.tensor([[-0.6]])),
+         (numbers(2, 3, 2, seed=19), numbers(2, 2, seed=20), numbers(2, 4, 2, seed=21), numbers(2, 4, seed=22) / 2,
+          numbers(2, 2, seed=23) / 2),
+         (numbers(3, 4, 3, seed=24), numbers(3, 3, seed=25), numbers(3, 2, 3, seed=26), numbers(3, 6, seed=27) / 2,
+          numbers(3, 3, seed=28) / 2)],
+        {
+            "the context is computed once, before the first word; each step looks anew, with the state before it as the query":
+                one_context,
+            "the cell runs first and reads the context of the step before; look first, and give this context to the cell":
+                cell_first(torch.zeros_like),
+            "the cell runs first, and the context that it reads at the first word is the state; look before the first word, too":
+                cell_first(lambda h: h),
+            "the query is a state that has read the word and a first context already; the query is the state before":
+                by_the_new_state(lambda state, outputs: looked_at(state, outputs)),
+            "the query is a state that has read the word already, without a context; the query is the state before":
+                by_the_new_state(lambda state, outputs: torch.zeros_like(state)),
+            "the query is the vector of the word; it is the state before":
+                decoded(lambda word, state, outputs, W, U: looked_at(word, outputs)),
+            "each step begins with the first state; hand the new one on":
+                decoded(handed_on=lambda first, state: first),
+            "the scores themselves are the weights; take their softmax first": weighed_by(lambda scores: scores),
+            "every output counts the same; weigh them by the softmax of their scores":
+                weighed_by(lambda scores: torch.full_like(scores, 1 / scores.shape[1])),
+            "the best output alone is the context; it is the mean of all, weighted by the softmax":
+                weighed_by(lambda scores: torch.eye(scores.shape[1])[scores.argmax(-1)]),
+            "the softmax runs over the sentences; take it over the words of each": weighed_by(lambda scores: scores.softmax(0)),
+            "the scores are divided by a root of d; here they are plain dot products":
+                lambda x, h, outputs, W, U: weighed_by(lambda scores: (scores / outputs.shape[2] ** 0.5).softmax(-1))(
+                    x, h, outputs, W, U),
+            "the context stands before the word; W expects the word first":
+                decoded(step=lambda word, context, state, W, U: cell(context, word, state, W, U)),
+            "the cell does not read the context; put it beside the word":
+                decoded(step=lambda word, context, state, W, U: cell(word, 0 * context, state, W, U)),
+            "the cell does not read the word; put it beside the context":
+                decoded(step=lambda word, context, state, W, U: cell(0 * word, context, state, W, U)),
+            "the state before does not enter the cell; add U times it":
+                decoded(step=lambda word, context, state, W, U: cell(word, context, 0 * state, W, U)),
+            "U is not transposed: it is [d, d], and the state a row, so multiply by U.T":
+                decoded(step=lambda word, context, state, W, U: cell(word, context, state, W, U.T)),
+            "the tanh is missing":
+                decoded(step=lambda word, context, state, W, U: torch.cat([word, context], -1) @ W.T + state @ U.T),
+            "these are the contexts; return the states that the cell makes from them": decoded(then=lambda state, context: context),
         }),
 }

@@ -73,14 +73,13 @@ class TrainingCurve:
         self.picture.canvas.draw()
 
     def progress(self) -> str:
-        """How far the training is, how fast it is, and how long it still takes."""
+        """How far the training is, and until it ends how fast it is and how long it still takes: a saved page keeps no time."""
         done, seconds = len(self.losses), self.now - self.start
         text = f"step {done:,} of {self.steps:,}    loss {self.means[-1]:.3g}"
-        if not seconds:
+        if not seconds or done >= self.steps:
             return text
         speed = (done - 1) / seconds
-        left = f"{(self.steps - done) / speed:.0f} s left" if done < self.steps else f"{seconds:.0f} s in all"
-        return f"{text}    {speed:,.3g} steps/s    {left}"
+        return f"{text}    {speed:,.3g} steps/s    {(self.steps - done) / speed:.0f} s left"
 
     def __repr__(self):
         return f"TrainingCurve({self.steps} steps)"

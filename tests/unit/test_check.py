@@ -162,21 +162,14 @@ def test_an_answer_that_changes_its_argument_is_refused(said, name, answer, argu
 
 
 def test_a_list_that_is_changed_is_told_and_spoils_no_later_answer(said):
-    def removes(answer, reference, most):
-        shares = []
-        for n in range(1, most + 1):
-            grams, hits = list(zip(*(answer[i:] for i in range(n)))), 0
-            for gram in grams:
-                if n == 1 and gram[0] in reference:
-                    reference.remove(gram[0])
-                    hits += 1
-            shares.append(hits / len(grams))
-        return torch.tensor(shares)
+    def removes(answers, rights, n):
+        rights[0].clear()
+        return torch.tensor(0.125)
 
-    before = said(lambda answer, reference, most: torch.ones(most), "clipped_precisions")
-    assert said(removes, "clipped_precisions").endswith(
-        "\nAlso, your function changes `reference` in place; leave its arguments as they are.")
-    assert said(lambda answer, reference, most: torch.ones(most), "clipped_precisions") == before
+    before = said(lambda answers, rights, n: torch.tensor(0.25), "corpus_precision")
+    assert said(removes, "corpus_precision").endswith(
+        "\nAlso, your function changes `rights` in place; leave its arguments as they are.")
+    assert said(lambda answers, rights, n: torch.tensor(0.25), "corpus_precision") == before
 
 
 def by_another_name(T, reach):

@@ -96,6 +96,8 @@ def test_lines_draw_each_series():
     ax = plots.lines({"a": ([1, 2], [3, 4]), "b": (torch.arange(3), torch.ones(3))}, "step", "loss").axes[0]
     assert [line.get_label() for line in ax.lines] == ["a", "b"] and (ax.get_xlabel(), ax.get_ylabel()) == ("step", "loss")
     assert ax.lines[0].get_linestyle() != ax.lines[1].get_linestyle()
+    line, = plots.draw_lines(plots.panels(2, 2)[1], {"b": ([1, 2], [3, 4])}, "step", "loss", styles=plots.LINE_STYLES[2:])
+    assert (line.get_color(), line.get_linestyle(), line.get_marker()) == plots.LINE_STYLES[2]
 
 
 def test_a_curve_too_many_is_refused_not_dropped():
