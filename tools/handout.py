@@ -14,7 +14,7 @@ from tests.notebooks import PATHS, ROOT, has_tag, is_solution, read
 
 README = pathlib.Path(__file__).parent / "handout.md"
 COPIED = ("helpers", "notebooks/images", "notebooks/glossary.ipynb", "environment.yml", "pyproject.toml", "requirements.lock",
-          "LICENSE", "tools/make_weights/depth.py", "tools/make_weights/judge.py")     # which lessons 7 and 15 show
+          "LICENSE", "tools/make_weights/depth.py")             # which lesson 7 shows
 SITE = """
 The lessons are also pages to read in a browser, with nothing to install: [open them](../site/index.html).
 Their solutions are folded.

@@ -26,9 +26,9 @@ class TrainingCurve:
         self.steps, self.window = steps, max(1, steps // 15)
         self.losses, self.means = [], []                        # one for each step
         self.validation: list[tuple[int, float]] = []           # (step, loss)
-        self.picture = Picture(6.4, 2.8)
+        self.picture = Picture(6.4, 3.1)
         self.picture.set_layout_engine("none")                  # computing a layout takes as long as drawing
-        self.ax = self.picture.add_axes((0.14, 0.18, 0.83, 0.7))
+        self.ax = self.picture.add_axes((0.14, 0.27, 0.81, 0.63))     # the legend stands below
         self.line, = self.ax.plot([], [], color="#B0B0B0", linewidth=0.8, label="training, each step")
         self.mean, = self.ax.plot([], [], color="#000000", linewidth=1.8, label=f"training, mean of {self.window} steps")
         self.dots, = self.ax.plot([], [], "o", color="#D55E00", markersize=5, label="validation")
@@ -66,7 +66,7 @@ class TrainingCurve:
         self.ax.yaxis.set_major_formatter("{x:g}")
         self.ax.relim()
         self.ax.autoscale_view(scalex=False)
-        self.ax.legend(handles=[self.line, self.mean, self.dots][:2 + bool(self.validation)], framealpha=0.8, loc="upper right")
+        self.ax.legend(handles=self.ax.lines[:2 + bool(self.validation)], frameon=False, ncols=3, loc=(-0.1, -0.4))
         self.ax.set_title(self.progress(), fontsize=10, loc="left")
         self.picture.alt = (f"The training loss, {self.losses[0]:.3g} after the first step, is "
                             f"{self.losses[-1]:.3g} after {len(self.losses)} of {self.steps} steps.")

@@ -1,12 +1,14 @@
 """The tools that measure lesson 15: counting by hand, frozen features, rates chosen on validation rows, questions for a judge."""
 import csv
 import itertools
+import random
 import re
 
 import pytest
 import torch
 
 from helpers.bert import Bert, BertClassifier
+from helpers.data.documentation import load_paragraphs
 from helpers.pretrained.weights import SHIPPED
 from tests.notebooks import ROOT, read, text_cells
 from tools import benchmark_table
@@ -117,28 +119,47 @@ def test_what_the_lesson_says_of_three_seeds_has_three():
         assert len(fine_tuning.chosen(task, start, 1000)) == 3, (task, start)
 
 
-def test_opposites_replace_as_many_pairs_as_were_asked_for():
-    pairs = [("The old file.", "A file.", 2), ("The new file.", "The files.", 0), ("A file.", "The file.", 2),
-             ("It does not open the old file.", "It.", 2), ("The black file.", "It.", 2)]
-    assert judge.more_opposites(pairs, 0) == pairs
-    first, last = ("The old file.", "The new file.", 2), ("The black file.", "The white file.", 2)
-    assert judge.more_opposites(pairs, 1) == [first, *pairs[1:]]
-    assert judge.more_opposites(pairs, 9) == [first, *pairs[1:4], last]
-    assert judge.more_opposites(pairs, 1, 1) == [first, ("The new file.", "The new file.", 0), *pairs[2:]]
+def test_training_pairs_are_replaced_by_what_was_asked_for(monkeypatch):
+    monkeypatch.setattr(judge, "NUMBER", 1)
+    pairs = [("It opens the old file.", "It opens the new file.", 2), ("The new file.", "The files.", 0),
+             ("It does not open the old file.", "It.", 2), ("It opens the black file.", "It saves it.", 2), ("A file.", "It.", 0)]
+    others = [("It hides the old box.", "It hides a box.", 2), ("It adds the old box.", "It adds the new box.", 2),
+              ("It adds the old box.", "He adds the new box.", 2)]
+    black = "It opens the black file."
+    instead = [(black, "It opens the white file.", 2), (black, "It closes the black file.", 2), others[2]]
+    for training, new in zip(judge.TRAININGS, instead, strict=True):
+        wanted = [pairs[0], ("The new file.", "The new file.", 0), pairs[2], new, pairs[4]]
+        assert judge.replaced(pairs, others, training) == wanted
 
 
 def test_questions_for_a_judge():
     pairs = [("The user opens the old files.", "The person opens the files.", 0),
-             ("The user hides the list.", "The user shows the list.", 2)]
-    asked = judge.changed_pairs([*pairs, ("The user does not open the old file.", "The user hides it.", 1)])
-    user = "The user opens the old files."
-    assert asked["entailment, exchanged"] == ([("The person opens the files.", user)], 1)
-    assert asked["contradiction, exchanged"] == ([("The user shows the list.", "The user hides the list.")], 2)
-    assert asked["adjective left out below"] == ([(user, "The user opens the files.")], 0)
-    assert asked["adjective left out above"] == ([("The user opens the files.", user)], 1)
-    assert asked["adjective's opposite below"] == ([(user, "The user opens the new files.")], 2)
-    assert [pair[1] for pair in asked["verb's opposite below"][0]] == ["The user closes the old files.", "The user shows the list."]
+             ("The user hides the new list.", "The user shows the list.", 2)]
+    denied = "The user does not open the old file."
+    asked = judge.changed_pairs([*pairs, (denied, "The user hides it.", 2)])
+    user, other = "The user opens the old files.", "The user hides the new list."
+    assert asked["entailment exchanged"] == ([("The person opens the files.", user)], 1)
+    longer, not_longer = ("contradiction exchanged, hypothesis longer", "contradiction exchanged, not longer")
+    assert asked[longer] == ([("The user shows the list.", other), ("The user hides it.", denied)], 2)
+    assert asked[not_longer] == ([], 2)
+    assert judge.changed_pairs([("It adds it.", "It removes it.", 2)])[not_longer] == ([("It removes it.", "It adds it.")], 2)
+    left_out, wanted = asked["adjective left out of the hypothesis"]
+    assert left_out == [(user, "The user opens the files."), (other, "The user hides the list.")] and wanted == 0
+    assert asked["adjective left out of the premise"] == ([(b, a) for a, b in left_out], 1)
+    assert asked["opposite adjective"] == ([(user, "The user opens the new files."), (other, "The user hides the old list.")], 2)
+    assert [pair[1] for pair in asked["opposite verb"][0]] == ["The user closes the old files.", "The user shows the new list."]
     assert len(asked["the same sentence twice"][0]) == 3
+
+
+def test_the_lesson_says_how_many_opposite_words_a_judge_learns_from():
+    known = random.Random(0).sample(fine_tuning.load_rows()["two texts"][0], 1000)
+    adjectives, verbs = ([(one, other) for one, other, _ in known if any(
+        a in one.split() and b in other.split() for a, b in judge.opposites(couples).items())]
+        for couples in (judge.ADJECTIVES, judge.VERBS))
+    more = sum(counting.unshared(*texts) != (1, 1) for texts in adjectives)
+    text = "\n".join(cell.source for cell in text_cells(read(ROOT / "notebooks" / "15_fine_tuning.ipynb")))
+    assert f"{len(adjectives)} have an adjective and its opposite, and {len(verbs)} have a verb and its opposite" in text
+    assert f"In {more} of the {len(adjectives)}, other words differ" in text
 
 
 def test_what_judges_answered_was_counted_right():
@@ -149,6 +170,15 @@ def test_what_judges_answered_was_counted_right():
         given = [int(row[label]) for label in ("entailment", "neutral", "contradiction")]
         assert sum(given) == int(row["pairs"])
         assert not row["wanted"] or given[int(row["wanted"])] == int(row["right"])
+
+
+def test_pretraining_has_read_more_than_half_of_the_test_sentences_with_names():
+    def plain(text):
+        return f" {' '.join(re.findall(r'[a-z0-9_]+', text.lower()))} "
+
+    read_before = plain(" ".join(sentence for paragraph in load_paragraphs() for sentence in paragraph))
+    tests = fine_tuning.load_rows()["each word"][2]
+    assert sum(plain(" ".join(words)) in read_before for words, _ in tests) > len(tests) / 2
 
 
 @pytest.mark.parametrize("task", fine_tuning.TASKS)

@@ -1,89 +1,127 @@
 """Measures how a judge of entailment answers where logic decides: texts exchanged, repeated, one word changed. Writes judge.csv.
 
-The judges are the BERT that ships, fine-tuned on 1,000 made pairs as in lesson 15, with three seeds; and the same where
-70 of the contradictions are replaced by opposite adjectives; and where, besides, 70 of the entailments are replaced by repeated
-sentences.
+The judges are the BERT that ships, fine-tuned on 1,000 made pairs as in lesson 15, and a logistic regression on the words that one
+text alone has, with three seeds each. More judges learn from those pairs with 70 contradictions replaced (see `replaced`).
 """
 import argparse
 import csv
 import itertools
 import pathlib
+import random
 
 import torch
 
 from helpers import finetuning
 from helpers.bert import BertClassifier
 from helpers.data.entailment import load_entailment
+from helpers.pretrained.format import load_bert, load_tokenizer
 from helpers.pretrained.weights import SHIPPED
 from helpers.training import one_cycle, train
-from tools.make_weights import fine_tuning
+from tools.make_weights import fine_tuning, logistic
+from tools.make_weights.counting import crossed, unshared
 
-OPPOSITES = ("large small, old new, long short, black white, positive negative, opens closes, sends receives, saves loads, "
-             "shows hides, reads writes, adds removes, starts stops, locks unlocks, calls ignores, accepts rejects, leads follows")
-ADJECTIVES = 5                                               # as many of OPPOSITES; the rest are verbs
+ADJECTIVES = "large small, old new, long short, black white, positive negative"
+VERBS = ("opens closes, sends receives, saves loads, shows hides, reads writes, adds removes, starts stops, locks unlocks, "
+         "calls ignores, accepts rejects, leads follows")
+AS_IT_IS, TRAININGS = "as it is", ["one adjective changed", "one verb changed", "opposite adjectives among other changes"]
+NUMBER = 70                                                  # of the contradictions, and of the entailments, that are replaced
+
+
+def opposites(couples):
+    """From each word to its opposite."""
+    return {a: b for couple in couples.split(", ") for a, b in (couple.split(), couple.split()[::-1])}
+
+
+def swapped(text, couples):
+    """The text, each word of the couples replaced by its opposite."""
+    return " ".join(opposites(couples).get(word, word) for word in text.split())
 
 
 def changed_pairs(pairs):
     """Pairs made from (premise, hypothesis, label), by question: a list of pairs, and the answer to each by logic."""
-    couples = [pair.split() for pair in OPPOSITES.split(", ")]
-    adjectives, verbs = ({a: b for pair in some for a, b in (pair, pair[::-1])}
-                         for some in (couples[:ADJECTIVES], couples[ADJECTIVES:]))
+    def without_adjectives(text):
+        return " ".join(word for word in text.split() if word not in opposites(ADJECTIVES))
 
-    def swap(text, opposites):
-        return " ".join(opposites.get(word, word) for word in text.split())
-
-    def drop(text):
-        return " ".join(word for word in text.split() if word not in adjectives)
+    def of_contradictions(longer):
+        return [(b, a) for a, b, label in pairs if label == 2 and (len(a.split()) > len(b.split())) == longer]
 
     told = [one for one, _, _ in pairs if " not " not in one]
-    described = [one for one in told if drop(one) != one]
+    described = [one for one in told if without_adjectives(one) != one]
     return {
-        "contradiction, exchanged": ([(b, a) for a, b, label in pairs if label == 2], 2),
-        "entailment, exchanged": ([(b, a) for a, b, label in pairs if label == 0], 1),
         "the same sentence twice": ([(one, one) for one, _, _ in pairs], 0),
-        "adjective left out below": ([(one, drop(one)) for one in described], 0),
-        "adjective left out above": ([(drop(one), one) for one in described], 1),
-        "adjective's opposite below": ([(one, swap(one, adjectives)) for one in described], 2),
-        "verb's opposite below": ([(one, swap(one, verbs)) for one in told if swap(one, verbs) != one], 2),
+        "contradiction exchanged, hypothesis longer": (of_contradictions(True), 2),
+        "contradiction exchanged, not longer": (of_contradictions(False), 2),
+        "entailment exchanged": ([(b, a) for a, b, label in pairs if label == 0], 1),
+        "adjective left out of the hypothesis": ([(one, without_adjectives(one)) for one in described], 0),
+        "adjective left out of the premise": ([(without_adjectives(one), one) for one in described], 1),
+        "opposite adjective": ([(one, swapped(one, ADJECTIVES)) for one in described], 2),
+        "opposite verb": ([(one, swapped(one, VERBS)) for one in told if swapped(one, VERBS) != one], 2),
     }
 
 
-def more_opposites(pairs, number, repeats=0):
-    """The pairs, with `number` contradictions replaced by a premise and the same with the opposite of its adjective;
-    and `repeats` entailments replaced by a premise and the same once more."""
-    opposite = {a: b for pair in OPPOSITES.split(", ")[:ADJECTIVES] for a, b in (pair.split(), pair.split()[::-1])}
-    changed = {i: (one, other, 2) for i, (one, _, label) in enumerate(pairs) if label == 2 and " not " not in one
-               and one != (other := " ".join(opposite.get(word, word) for word in one.split()))}
-    repeated = {i: (one, one, 0) for i, (one, _, label) in enumerate(pairs) if label == 0}
-    new = dict([*list(changed.items())[:number], *list(repeated.items())[:repeats]])
+def opposed(one, other):
+    """Whether a text has an adjective whose opposite the other one has."""
+    return any(a in one.split() and b in other.split() for a, b in opposites(ADJECTIVES).items())
+
+
+def replaced(pairs, others, training):
+    """The pairs, with NUMBER contradictions and as many entailments replaced; neither had opposite adjectives.
+
+    Each entailment becomes a premise and the same once more. training, one of TRAININGS, says what becomes of a contradiction: its
+    premise and the same with the opposite of one word, an adjective or the verb; or one of the others that has opposite adjectives
+    and more that differs.
+    """
+    told = [i for i, (one, other, label) in enumerate(pairs) if label == 2 and " not " not in one and not opposed(one, other)
+            and swapped(one, ADJECTIVES) != one != swapped(one, VERBS)][:NUMBER]
+    found = [(*texts, label) for *texts, label in others if label == 2 and opposed(*texts) and unshared(*texts) != (1, 1)]
+    made = [[(pairs[i][0], swapped(pairs[i][0], couples), 2) for i in told] for couples in (ADJECTIVES, VERBS)]
+    repeated = [i for i, pair in enumerate(pairs) if pair[2] == 0][:NUMBER]
+    new = dict(zip(told, [*made, found][TRAININGS.index(training)])) | {i: (pairs[i][0], pairs[i][0], 0) for i in repeated}
     return [new.get(i, pair) for i, pair in enumerate(pairs)]
 
 
-def rows_of(judge, tokenizer, pairs):
-    """A row for each question: how often the judge gave each of the three answers."""
+def rows_of(classify, pairs):
+    """A row for each question: how often each of the three answers was given; classify: from pairs to answers."""
     for question, (changed, wanted) in {"the test pairs": (pairs, None), **changed_pairs(pairs)}.items():
-        examples = finetuning.text_examples(tokenizer, [(*texts[:2], 0) for texts in changed])
-        answers = [int(row.argmax()) for row in finetuning.predict(judge, examples)]
+        answers = classify([texts[:2] for texts in changed])
         right = sum(found == (pair[2] if wanted is None else wanted) for found, pair in zip(answers, changed))
         yield [question, "" if wanted is None else wanted, len(changed), *map(answers.count, range(3)), right]
 
 
 def make(folder: pathlib.Path) -> None:
-    """Train and measure; the rate is the one that fine_tuning.csv chose."""
-    measuring, rows = fine_tuning.Measuring(folder / "fine_tuning.csv"), []
-    tokenizer = fine_tuning.load_tokenizer(measuring.bodies["pretrained"][0])
-    rate, passes = measuring.choose("two texts", "pretrained")
-    for seed, more in itertools.product(range(3), ((0, 0), (70, 0), (70, 70))):            # opposites and repeats
-        known = finetuning.text_examples(tokenizer, more_opposites(measuring.some("two texts", 1000, seed), *more))
+    """Train and measure; the rate, the passes and the penalty are those that fine_tuning.csv chose."""
+    with (folder / "fine_tuning.csv").open(newline="", encoding="utf-8") as file:
+        runs = [run for run in csv.DictReader(file) if (run["task"], run["examples"]) == ("two texts", "1000")]
+    rate, passes = max((float(run["validation"]), (float(run["rate"]), int(run["passes"]))) for run in runs
+                       if (run["start"], run["seed"]) == ("pretrained", "0"))[1]
+    penalties = {int(run["seed"]): float(run["rate"]) for run in runs if run["start"].startswith("logistic regression")}
+    tokenizer, pool, rows = load_tokenizer(SHIPPED / "bert"), fine_tuning.load_rows()["two texts"][0], []
+    tests, others = load_entailment(n_train=0, n_test=400)[1], load_entailment(n_train=6000, n_test=0)[0][2000:]
+
+    def bert(known, seed):
+        known = finetuning.text_examples(tokenizer, known)
         torch.manual_seed(seed)                              # before the body, as in fine_tuning.py and on the page
-        judge, steps = BertClassifier(measuring.bodies["pretrained"][1](), 3), passes * len(known) // 16
+        judge, steps = BertClassifier(load_bert(SHIPPED / "bert").bert, 3), passes * len(known) // 16
         train(judge, finetuning.finetuning_batches(known, 16, steps, seed), finetuning.class_loss, rate,
               one_cycle(steps, warm=0.1), clip=1.0)
-        for row in rows_of(judge, tokenizer, load_entailment(n_train=0, n_test=400)[1]):
-            rows.append([seed, *more, *row])
+        return lambda pairs: [int(row.argmax()) for row in finetuning.predict(
+            judge, finetuning.text_examples(tokenizer, [(*texts, 0) for texts in pairs]))]
+
+    def regression(known, seed):
+        logits = logistic.logistic_regression([crossed(*texts) for *texts, _ in known], [row[-1] for row in known],
+                                              penalties[seed])
+        return lambda pairs: logits([crossed(*texts) for texts in pairs]).argmax(1).tolist()
+
+    for seed, (judge, training) in itertools.product(range(3), [
+            ("logistic regression", AS_IT_IS), *(("BERT", training) for training in (AS_IT_IS, *TRAININGS))]):
+        known = random.Random(seed).sample(pool, 1000)
+        if training != AS_IT_IS:
+            known = replaced(known, others, training)
+        for row in rows_of((bert if judge == "BERT" else regression)(known, seed), tests):
+            rows.append([seed, judge, training, *row])
             print(*rows[-1], flush=True)
     with (folder / "judge.csv").open("w", newline="", encoding="utf-8") as file:
-        header = ["seed", "opposites", "repeats", "question", "wanted", "pairs", "entailment", "neutral", "contradiction", "right"]
+        header = ["seed", "judge", "training", "question", "wanted", "pairs", "entailment", "neutral", "contradiction", "right"]
         csv.writer(file, lineterminator="\n").writerows([header, *rows])
 
 
