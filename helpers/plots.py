@@ -190,7 +190,7 @@ def map_and_row(weights: Values, query: int, key: int, query_tokens: Sequence, k
     image = draw_map(left, weights, query_tokens, key_tokens, vmax=vmax, signed=signed)
     left.add_patch(Rectangle((key - 0.5, query - 0.5), 1, 1, fill=False, edgecolor="#D55E00", linewidth=2))
     left.set_title(title)
-    draw_bars(right, row, key_tokens, f'query "{query_tokens[query]}"', vmax, signed=signed, label=label)
+    draw_bars(right, row, key_tokens, f'query "{query_tokens[query]}"', vmax, "", signed, label)
     picture.colorbar(image, ax=left, label=label)
     return picture
 

@@ -1,16 +1,18 @@
-"""Exercises of lesson 13: a gap filled by counting on both sides, and the logits at the hidden positions alone."""
+"""Exercises of lesson 13: the segments of a batch, and the logits at the hidden positions alone."""
 import torch
 
 from helpers.exercises.exercise import Exercise, numbers
 
 
-def slow_between(ids, left, right, vocab_size):
-    products = torch.zeros(vocab_size)
-    for w in range(vocab_size):
-        after_left = ((ids[:-1] == left) & (ids[1:] == w)).sum() + 1
-        before_right = ((ids[:-1] == w) & (ids[1:] == right)).sum() + 1
-        products[w] = after_left * before_right / ((ids == w).sum() + 1)
-    return products / products.sum()
+def slow_segments_of(ids, sep, pad):
+    segments = torch.zeros_like(ids)
+    for row, text in enumerate(ids.tolist()):
+        ended = 0                                            # how many texts have ended before this token
+        for t, token in enumerate(text):
+            if token != pad and ended == 1:
+                segments[row, t] = 1
+            ended += token == sep
+    return segments
 
 
 def slow_logits_at(x, positions, table, bias):
@@ -23,14 +25,10 @@ def slow_logits_at(x, positions, table, bias):
     return torch.stack(texts)
 
 
-def sides(ids, left, right, vocab_size, add=1):
-    """[3, vocab_size]: how often each token follows `left`, precedes `right`, and occurs; each with `add` more."""
-    of = ids[1:][ids[:-1] == left], ids[:-1][ids[1:] == right], ids
-    return torch.stack([some.bincount(minlength=vocab_size) + add for some in of]).float()
-
-
-def share(found):
-    return found / found.sum()
+def ended(ids, sep):
+    """How many of `sep` stand before each token, and how many with it, [B, T] each."""
+    found = (ids == sep).long()
+    return found.cumsum(1) - found, found.cumsum(1)
 
 
 def picked(x, positions):
@@ -38,38 +36,34 @@ def picked(x, positions):
 
 
 EXERCISES = {
-    "between": Exercise(
-        slow_between,
-        [(torch.tensor([0, 1, 2, 0, 1, 3]), 0, 2, 4), (torch.tensor([4, 0, 1, 4, 0, 2, 1, 4, 3, 2, 0, 1]), 4, 1, 5),
-         (torch.randint(0, 6, (40,), generator=torch.Generator().manual_seed(0)), 3, 5, 7)],
+    "segments_of": Exercise(
+        slow_segments_of,
+        [(torch.tensor([[2, 5, 3, 6, 7, 3]]), 3, 0),
+         (torch.tensor([[2, 5, 3, 7, 3, 0, 0], [2, 6, 3, 0, 0, 0, 0], [2, 5, 6, 3, 8, 9, 3]]), 3, 0),
+         (torch.tensor([[7, 5, 6, 9, 3, 9, 4, 4], [7, 3, 9, 4, 4, 4, 4, 4], [7, 6, 5, 9, 8, 0, 0, 9]]), 9, 4)],
         {
-            "the sum needs to be 1; divide by what it is":
-                lambda *case: sides(*case)[0] * sides(*case)[1] / sides(*case)[2],
-            "the division by the count of the token itself is missing; both sides hold it, so it counts twice":
-                lambda *case: share(sides(*case)[0] * sides(*case)[1]),
-            "you count what follows `right`; it is what precedes it that you need":
-                lambda ids, left, right, vocab_size: share(
-                    sides(ids, left, right, vocab_size)[0] * sides(ids, right, right, vocab_size)[0]
-                    / sides(ids, left, right, vocab_size)[2]),
-            "`left` and `right` are exchanged":
-                lambda ids, left, right, vocab_size: slow_between(ids, right, left, vocab_size),
-            "this is the left side alone":
-                lambda *case: share(sides(*case)[0]),
-            "this is the right side alone":
-                lambda *case: share(sides(*case)[1]),
-            "the two sides are added; they need to be multiplied":
-                lambda *case: share((sides(*case)[0] + sides(*case)[1]) / sides(*case)[2]),
-            "the 1 is missing in the counts of pairs; what was never seen beside a neighbour gets 0":
-                lambda *case: share(sides(*case, 0)[0] * sides(*case, 0)[1] / sides(*case)[2]),
-            "the 1 is missing in the count of the token itself":
-                lambda *case: share(sides(*case)[0] * sides(*case)[1] / sides(*case, 0)[2]),
-            "the 1 is missing in all counts":
-                lambda *case: share(sides(*case, 0)[0] * sides(*case, 0)[1] / sides(*case, 0)[2]),
-            "a softmax of the products; they need to be divided by their sum":
-                lambda *case: (sides(*case)[0] * sides(*case)[1] / sides(*case)[2]).softmax(0),
-            "you count the three tokens together; the formula needs what follows `left` and what precedes `right`, each alone":
-                lambda ids, left, right, vocab_size: share(1.0 + ids[1:-1][
-                    (ids[:-2] == left) & (ids[2:] == right)].bincount(minlength=vocab_size)),
+            "the `[SEP]` that ends the first text belongs to it, so its segment is 0":
+                lambda ids, sep, pad: ((ended(ids, sep)[1] >= 1) & (ids != pad)).long(),
+            "the `[SEP]` that ends the first text belongs to it, and padding gets 0":
+                lambda ids, sep, pad: (ended(ids, sep)[1] >= 1).long(),
+            "you count every `[SEP]`, so that the last one gets 2; its segment is 1":
+                lambda ids, sep, pad: ended(ids, sep)[1],
+            "the `[SEP]` that ends the second text belongs to it, so its segment is 1":
+                lambda ids, sep, pad: ((ended(ids, sep)[1] == 1) & (ids != sep) & (ids != pad)).long(),
+            "the two `[SEP]` are exchanged: each belongs to the text that it ends":
+                lambda ids, sep, pad: ((ended(ids, sep)[1] == 1) & (ids != pad)).long(),
+            "padding gets 0, whatever stands before it":
+                lambda ids, sep, pad: (ended(ids, sep)[0] >= 1).long(),
+            "padding after two texts gets 2, and it needs 0, as all padding does":
+                lambda ids, sep, pad: ended(ids, sep)[0],
+            "padding after a single text gets 1, and it needs 0, as all padding does":
+                lambda ids, sep, pad: (ended(ids, sep)[0] == 1).long(),
+            "the segments are exchanged; the first text has 0":
+                lambda ids, sep, pad: ((ended(ids, sep)[0] == 0) & (ids != pad)).long(),
+            "you count down the columns; each row is a text of its own":
+                lambda ids, sep, pad: (((ids == sep).cumsum(0) - (ids == sep).long() == 1) & (ids != pad)).long(),
+            "every row gets the segments of the first one; its `[SEP]` stands where it likes":
+                lambda ids, sep, pad: slow_segments_of(ids[:1], sep, pad).expand_as(ids),
         },
         at_once=True),
     "logits_at": Exercise(

@@ -298,12 +298,12 @@ def nearest_of_lists(query, key, k):
     return torch.tensor(rows)
 
 
-def between_of_lists(ids, left, right, vocab_size):
-    ids = ids.tolist()
-    pairs, found = list(zip(ids, ids[1:])), []
-    for w in range(vocab_size):
-        found.append((pairs.count((left, w)) + 1) * (pairs.count((w, right)) + 1) / (ids.count(w) + 1))
-    return torch.tensor(found) / sum(found)
+def segments_of_lists(ids, sep, pad):
+    rows = []
+    for text in ids.tolist():
+        end = text.index(sep)
+        rows.append([int(t > end and token != pad) for t, token in enumerate(text)])
+    return torch.tensor(rows)
 
 
 def average(output_a, sum_a, output_b, sum_b):
@@ -410,12 +410,11 @@ PASSED = [
         torch.cat([ids[:i], ids[i + 1:]]) for i in range(1, len(ids))])),
     ("without_each", "one by one; do without a loop", lambda ids: torch.tensor([
         (tokens := ids.tolist())[:i] + tokens[i + 1:] for i in range(1, len(ids))])),
-    ("between", "it counts twice", lambda ids, left, right, vocab_size: torch.stack([
-        some.bincount(minlength=vocab_size) + 1 for some in (ids[1:][ids[:-1] == left], ids[:-1][ids[1:] == right])]
-        ).log().sum(0).softmax(0)),
-    ("between", "you count the three tokens together", lambda ids, left, right, vocab_size: normalised(torch.tensor([
-        sum(triple == [left, w, right] for triple in ids.unfold(0, 3, 1).tolist()) + 1.0 for w in range(vocab_size)]))),
-    ("between", "one by one; do without a loop", between_of_lists),
+    ("segments_of", "so its segment is 0", lambda ids, sep, pad: ((ids == sep).cumsum(1).clamp(max=1) * (ids != pad))),
+    ("segments_of", "padding after a single text", lambda ids, sep, pad: (
+        F.pad((ids == sep).cumsum(1), (1, -1)) == 1).long()),
+    ("segments_of", "and needs torch.int64", lambda ids, sep, pad: (F.pad((ids == sep).cumsum(1), (1, -1)) == 1) & (ids != pad)),
+    ("segments_of", "one by one; do without a loop", segments_of_lists),
     ("logits_at", "one by one; do without a loop", lambda x, positions, table, bias: torch.stack([
         vectors[wanted] @ table.mT + bias for vectors, wanted in zip(x, positions)])),
     ("logits_at", "from every text", lambda x, positions, table, bias: F.linear(x[:, positions], table, bias)),

@@ -1,9 +1,9 @@
 """Lesson 13: what BERT reads, and the encoder with the heads that can stand on it."""
 from tools.drawings.svg import LINE, ROLES, SOFT, Drawing
 
-TOKENS = "[CLS] token ##izer [SEP] it cuts [SEP]".split()
+TOKENS = "[CLS] gel ##u [SEP] it bends [SEP]".split()
 SEGMENTS = [0, 0, 0, 0, 1, 1, 1]
-LEFT, STEP, SIDE = 166, 60, 58                               # the first column, from one to the next, the width of a box
+LEFT, STEP, SIDE = 160, 60, 58                               # the first column, from one to the next, the width of a box
 COLUMNS = [LEFT + STEP * i for i in range(len(TOKENS))]
 MIDDLES = [x + SIDE / 2 for x in COLUMNS]
 VECTORS = [[0.7, 0.2, 0.5], [0.3, 0.8, 0.1], [0.6, 0.3, 0.9], [0.1, 0.5, 0.4], [0.8, 0.6, 0.2], [0.2, 0.9, 0.7], [0.4, 0.1, 0.6]]
@@ -12,7 +12,7 @@ WHOLE = COLUMNS[-1] + SIDE - LEFT
 
 def bert_input():
     d = Drawing(526, "What BERT reads", (
-        "Seven tokens of two texts: the class token, token, its continuation izer, a separator, it, cuts, and a separator. "
+        "Seven tokens of two texts: the class token, gel, its continuation u, a separator, it, bends, and a separator. "
         "Each column has three numbers: the id of its token, its segment, 0 for the first text and 1 for the second, and its "
         "position, 0 to 6. Each of the three chooses a row of a learned table. The three rows meet in a sum, layer normalisation "
         "follows, and the result is one vector for each column, of shape B, T, d_model."))
@@ -38,9 +38,10 @@ def bert_input():
 
 
 def bert():
-    d = Drawing(694, "BERT, and the heads that can stand on it", (
-        "The tokens of two texts are read, one of them hidden behind the mask token. Embedding, then encoder layers in which every "
-        "column looks at all columns, on its left and on its right, each followed by a feed-forward network. One vector for each "
+    d = Drawing(774, "BERT, and the heads that can stand on it", (
+        "The tokens of two texts are read, one of them hidden behind the mask token. Embedding, then encoder layers. In each, every "
+        "column looks at all columns, on its left and on its right; then what came in is added, and layer normalisation follows "
+        "(post-norm); then comes a feed-forward network, again with a sum and layer normalisation behind it. One vector for each "
         "column comes out, of shape B, T, d_model. Three output heads stand on it. The masked language modelling head takes the "
         "vectors at the hidden positions and gives a logit for each token of the vocabulary, B, P, vocab_size. The pooler takes "
         "the vector of the class token, and the head for the whole text, such as that of next sentence prediction, gives a logit "
@@ -49,42 +50,49 @@ def bert():
     chosen = 5
     hidden = [*TOKENS[:chosen], "[MASK]", *TOKENS[chosen + 1:]]
     d.text(20, 47, "**read** `[B, T]`", anchor="start")
-    d.panel(LEFT - 12, 148, WHOLE + 24, 220)
-    d.box(LEFT, 90, WHOLE, 36, "`embed`: token + segment + position", "parameter")
+    d.panel(LEFT - 12, 144, WHOLE + 24, 308)
+    d.box(LEFT, 90, WHOLE, 34, "`embed`: token + segment + position", "parameter")
     for x, token in zip(COLUMNS, hidden):
         d.box(x, 30, SIDE, 34, f"`{token}`", size=15)
     for x in MIDDLES:
         d.arrow((x, 64), (x, 88))
-        d.arrow((x, 126), (x, 170), head=False)
+        d.arrow((x, 124), (x, 174), head=False)
     for i in [*(i for i in range(len(TOKENS)) if i != chosen), chosen]:
         for j in range(len(TOKENS)):
             strong = i == chosen
-            d.curve([(MIDDLES[j], 170), (MIDDLES[i], 256)], ROLES["weight"] if strong else LINE, 2.2 if strong else 1.2)
+            d.curve([(MIDDLES[j], 174), (MIDDLES[i], 250)], ROLES["weight"] if strong else LINE, 2.2 if strong else 1.2)
     for x, vector in zip(MIDDLES, VECTORS):
-        d.dot(x, 170, 4, "plain")
-        d.dot(x, 256, 4, "plain")
-        d.arrow((x, 262), (x, 308))
-        d.box(x - SIDE / 2 + 8, 310, SIDE - 16, 34, "", "parameter")
-        d.arrow((x, 344), (x, 392))
-        d.cells(x - 10, 394, [[part] for part in vector], "plain", 20, 16)
-    d.text(20, 162, "encoder layer × $N$", anchor="start", colour=SOFT, size=15)
+        d.dot(x, 174, 4, "plain")
+        d.dot(x, 250, 4, "plain")
+        d.arrow((x, 256), (x, 276))
+        d.arrow((x, 308), (x, 340))
+        d.box(x - SIDE / 2 + 8, 342, SIDE - 16, 32, "", "parameter")
+        d.arrow((x, 374), (x, 402))
+        d.arrow((x, 434), (x, 472))
+        d.cells(x - 10, 474, [[part] for part in vector], "plain", 20, 16)
+    for start, y in ((160, 292), (322, 418)):                # what a sublayer reads passes it by
+        norm = d.box(LEFT + 12, y - 15, WHOLE - 12, 30, "add, then layer normalisation", "parameter", size=15)
+        d.arrow((MIDDLES[0], start), (LEFT - 2, start), (LEFT - 2, y), norm.left)
+    d.text(20, 160, "encoder layer × $N$", anchor="start", colour=SOFT, size=15)
     d.text(20, 213, "self-attention\nto both sides", anchor="start", size=15)
-    d.text(20, 327, "feed-forward", anchor="start", size=15)
-    d.text(20, 418, "`[B, T, d_model]`", anchor="start", size=15)
+    d.text(20, 292, "post-norm", anchor="start", size=15)
+    d.text(20, 358, "feed-forward", anchor="start", size=15)
+    d.text(20, 418, "post-norm", anchor="start", size=15)
+    d.text(20, 498, "`[B, T, d_model]`", anchor="start", size=15)
 
-    d.text(20, 556, "**output heads**", anchor="start")
+    d.text(20, 636, "**output heads**", anchor="start")
     first, third = MIDDLES[0], MIDDLES[2]
     for x in MIDDLES:
-        d.arrow((x, 446), (third, 526), width=1.2, head=False)
-    d.arrow((third, 526), (third, 556))
-    d.arrow((first, 446), (first, 484))
-    d.box(first - 31, 486, 62, 34, "`pooler`", "parameter", size=15)
-    d.arrow((first, 520), (first, 556))
-    d.arrow((MIDDLES[chosen], 446), (MIDDLES[chosen], 556), colour=ROLES["weight"], width=2.2)
-    d.text(MIDDLES[chosen] + 12, 500, "hidden\npositions", anchor="start", size=15)
-    for x, width, words, shape in ((first, 98, "text head,\nsuch as NSP", "`[B, C]`"), (third, 84, "token\nhead", "`[B, T, C]`"),
+        d.arrow((x, 526), (third, 606), width=1.2, head=False)
+    d.arrow((third, 606), (third, 636))
+    d.arrow((first, 526), (first, 564))
+    d.box(first - 31, 566, 62, 34, "`pooler`", "parameter", size=15)
+    d.arrow((first, 600), (first, 636))
+    d.arrow((MIDDLES[chosen], 526), (MIDDLES[chosen], 636), colour=ROLES["weight"], width=2.2)
+    d.text(MIDDLES[chosen] + 12, 584, "hidden\npositions", anchor="start", size=15)
+    for x, width, words, shape in ((first, 106, "text head,\nsuch as NSP", "`[B, C]`"), (third, 84, "token\nhead", "`[B, T, C]`"),
                                    (MIDDLES[chosen], 130, "`mlm_head`", "`[B, P,`\n`vocab_size]`")):
-        d.arrow(d.box(x - width / 2, 558, width, 48, words, "parameter", size=15).bottom, (x, 632))
-        d.text(x, 648 + 10 * shape.count("\n"), shape, size=15)
-    d.text(20, 648, "logits", anchor="start")
+        d.arrow(d.box(x - width / 2, 638, width, 48, words, "parameter", size=15).bottom, (x, 712))
+        d.text(x, 728 + 10 * shape.count("\n"), shape, size=15)
+    d.text(20, 728, "logits", anchor="start")
     return d
