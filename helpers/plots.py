@@ -531,16 +531,16 @@ def largest_weights(maps: Mapping[str, Values], query_tokens: Sequence | None = 
 
 
 def lines(series: Mapping[str, tuple], xlabel: str, ylabel: str, title: str = "", alt: str = "",
-          points: tuple | None = None, log: str = "") -> Picture:
+          points: tuple | None = None, log: str = "", styles: Iterable[tuple] = LINE_STYLES) -> Picture:
     """A picture of curves. The arguments are those of `draw_lines`."""
     picture, ax = panels(6.4, 3.4, alt=alt)
-    draw_lines(ax, series, xlabel, ylabel, title, points, log)
+    draw_lines(ax, series, xlabel, ylabel, title, points, log, styles)
     return picture
 
 
 def draw_lines(ax: Axes, series: Mapping[str, tuple], xlabel: str, ylabel: str, title: str = "",
-               points: tuple | None = None, log: str = "") -> list[Line2D]:
-    """Draw curves, each with its own colour and dashes.
+               points: tuple | None = None, log: str = "", styles: Iterable[tuple] = LINE_STYLES) -> list[Line2D]:
+    """Draw curves, each with its own colour and dashes, or with the (colour, dashes, marker) that `styles` has for it.
 
     series: from labels to (x, y), at most five. points: (x, y) of dots drawn beneath. log: "x", "y" or "xy".
     Returns the drawn artists, dots first, for a lab to move. Raises ValueError for no curve, and for more than five.
@@ -550,7 +550,7 @@ def draw_lines(ax: Axes, series: Mapping[str, tuple], xlabel: str, ylabel: str, 
     artists = []
     if points is not None:
         artists += ax.plot(*map(as_numpy, points), "o", color=VALUE, alpha=0.6, markersize=4, label="data")
-    for (label, (x, y)), (color, dash, marker) in zip(series.items(), LINE_STYLES):
+    for (label, (x, y)), (color, dash, marker) in zip(series.items(), styles):
         artists += ax.plot(as_numpy(x), as_numpy(y), color=color, linestyle=dash, linewidth=2, label=label,
                            marker=marker if len(x) <= 10 else None)
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
