@@ -531,16 +531,16 @@ def largest_weights(maps: Mapping[str, Values], query_tokens: Sequence | None = 
 
 
 def lines(series: Mapping[str, tuple], xlabel: str, ylabel: str, title: str = "", alt: str = "",
-          points: tuple | None = None, log: str = "") -> Picture:
+          points: tuple | None = None, log: str = "", styles: Iterable[tuple] = LINE_STYLES) -> Picture:
     """A picture of curves. The arguments are those of `draw_lines`."""
     picture, ax = panels(6.4, 3.4, alt=alt)
-    draw_lines(ax, series, xlabel, ylabel, title, points, log)
+    draw_lines(ax, series, xlabel, ylabel, title, points, log, styles)
     return picture
 
 
 def draw_lines(ax: Axes, series: Mapping[str, tuple], xlabel: str, ylabel: str, title: str = "",
-               points: tuple | None = None, log: str = "", styles: Sequence[tuple] = LINE_STYLES) -> list[Line2D]:
-    """Draw curves, each with its own colour and dashes: those of `styles`, such as LINE_STYLES.
+               points: tuple | None = None, log: str = "", styles: Iterable[tuple] = LINE_STYLES) -> list[Line2D]:
+    """Draw curves, each with its own colour and dashes, or with the (colour, dashes, marker) that `styles` has for it.
 
     series: from labels to (x, y), at most five. points: (x, y) of dots drawn beneath. log: "x", "y" or "xy".
     Returns the drawn artists, dots first, for a lab to move. Raises ValueError for no curve, and for more than five.

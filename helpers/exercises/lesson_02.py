@@ -87,6 +87,8 @@ EXERCISES = {
                 lambda query, key: -torch.cdist(query, key) / 2,
             "the query's term is one number for each row, so it needs a second axis: keepdim=True or unsqueeze(-1)":
                 lambda query, key: query @ key.mT - half_square(query) - half_square(key),
+            "the key's term is one number for each column, so it needs no second axis: leave out keepdim=True or unsqueeze(-1)":
+                lambda query, key: query @ key.mT - half_square(query).unsqueeze(-1) - half_square(key).unsqueeze(-1),
             "a product of matrices needs the keys as columns: query @ key.mT":
                 lambda query, key: query @ key - half_square(query).unsqueeze(-1) - half_square(key),
         },
@@ -120,6 +122,8 @@ EXERCISES = {
                 lambda query, key, W_q, W_k, w_v: ((query @ W_q).unsqueeze(1) + key @ W_k.mT).tanh() @ w_v,
             "W_k is [d_hidden, d_key], so for the rows of key it is key @ W_k.mT":
                 lambda query, key, W_q, W_k, w_v: ((query @ W_q.mT).unsqueeze(1) + key @ W_k).tanh() @ w_v,
+            "the tanh has its d_hidden numbers on the last axis, so w_v multiplies it from the right: hidden @ w_v":
+                lambda query, key, W_q, W_k, w_v: w_v @ hidden(query, key, W_q, W_k).tanh(),
         }),
     "cosine_weights": Exercise(
         slow_cosine_weights,
@@ -159,6 +163,10 @@ EXERCISES = {
                 lambda query, key, W: query @ W @ key.mT / len(W[0]) ** 0.5,
             "you divide by the variance; divide by its root":
                 lambda query, key, W: query @ W @ key.mT / W.numel(),
+            "you divide by d_query; divide by a root, and count the products in a score, d_query x d_key":
+                lambda query, key, W: query @ W @ key.mT / len(W),
+            "you divide by d_key; divide by a root, and count the products in a score, d_query x d_key":
+                lambda query, key, W: query @ W @ key.mT / len(W[0]),
             "you divide by the root of d_query + d_key; count the products in a score":
                 lambda query, key, W: query @ W @ key.mT / sum(W.shape) ** 0.5,
             "this depends on the numbers in these tensors; find a divisor that depends on their sizes alone":

@@ -64,7 +64,8 @@ computedLabs.plane = (box, { keys }) => {
       const at = (...place) => `(${place.map((value) => value.toFixed(1)).join(", ")})`;
       const [byDot, byDistance] = found.map((weights) => {
         const largest = Math.max(...weights);
-        return `${NAMES_OF_KEYS[weights.indexOf(largest)]} (${largest.toFixed(2)})`;
+        const name = largest < Math.min(...weights) + 1e-4 ? "all equal" : NAMES_OF_KEYS[weights.indexOf(largest)];
+        return `${name} (${largest.toFixed(2)})`;
       });
       bars.write(`largest: dot product ${byDot}, distance ${byDistance}`);
       return `Query at ${at(x, y)}, C at ${at(keyX, keyY)}. Largest weight: dot product ${byDot}, distance ${byDistance}.`;
