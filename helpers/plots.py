@@ -531,7 +531,7 @@ def largest_weights(maps: Mapping[str, Values], query_tokens: Sequence | None = 
 
 
 def lines(series: Mapping[str, tuple], xlabel: str, ylabel: str, title: str = "", alt: str = "",
-          points: tuple | None = None, log: str = "", styles: Iterable[tuple] = LINE_STYLES) -> Picture:
+          points: tuple | None = None, log: str = "", styles: Sequence[tuple] = LINE_STYLES) -> Picture:
     """A picture of curves. The arguments are those of `draw_lines`."""
     picture, ax = panels(6.4, 3.4, alt=alt)
     draw_lines(ax, series, xlabel, ylabel, title, points, log, styles)
@@ -539,14 +539,14 @@ def lines(series: Mapping[str, tuple], xlabel: str, ylabel: str, title: str = ""
 
 
 def draw_lines(ax: Axes, series: Mapping[str, tuple], xlabel: str, ylabel: str, title: str = "",
-               points: tuple | None = None, log: str = "", styles: Iterable[tuple] = LINE_STYLES) -> list[Line2D]:
+               points: tuple | None = None, log: str = "", styles: Sequence[tuple] = LINE_STYLES) -> list[Line2D]:
     """Draw curves, each with its own colour and dashes, or with the (colour, dashes, marker) that `styles` has for it.
 
-    series: from labels to (x, y), at most five. points: (x, y) of dots drawn beneath. log: "x", "y" or "xy".
-    Returns the drawn artists, dots first, for a lab to move. Raises ValueError for no curve, and for more than five.
+    series: from labels to (x, y), at most as many as styles. points: (x, y) of dots drawn beneath. log: "x", "y" or "xy".
+    Returns the drawn artists, dots first, for a lab to move. Raises ValueError for no curve, and for more than that.
     """
-    if not 1 <= len(series) <= len(LINE_STYLES):
-        raise ValueError(f"{len(series)} curves: one picture can tell {len(LINE_STYLES)} apart, and needs one")
+    if not 1 <= len(series) <= len(styles):
+        raise ValueError(f"{len(series)} curves: one picture can tell {len(styles)} apart, and needs one")
     artists = []
     if points is not None:
         artists += ax.plot(*map(as_numpy, points), "o", color=VALUE, alpha=0.6, markersize=4, label="data")

@@ -39,8 +39,8 @@ def bert_input():
 
 def bert():
     d = Drawing(774, "BERT, and the heads that can stand on it", (
-        "The tokens of two texts are read, one of them hidden behind the mask token. Embedding, then encoder layers. In each, every "
-        "column looks at all columns, on its left and on its right; then what came in is added, and layer normalisation follows "
+        "The tokens of two texts are read, one of them hidden behind the mask token. Embedding, then encoder layers. In each, every"
+        " column looks at all columns, on its left and on its right; then what came in is added, and layer normalisation follows "
         "(post-norm); then comes a feed-forward network, again with a sum and layer normalisation behind it. One vector for each "
         "column comes out, of shape B, T, d_model. Three output heads stand on it. The masked language modelling head takes the "
         "vectors at the hidden positions and gives a logit for each token of the vocabulary, B, P, vocab_size. The pooler takes "
