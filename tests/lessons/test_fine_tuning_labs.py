@@ -32,7 +32,7 @@ def lab(page):
 
 def test_the_judge_answers_or_says_what_is_needed(lab, recwarn):
     answered = 0
-    for n, text in enumerate(some(typed())):
+    for n, text in enumerate([*some(typed()), "half an emoji \ud83d"]):
         lab.move(**{("premise", "hypothesis")[n % 2]: text})
         hidden = lab.message.layout.display == "none"
         assert hidden or lab.message.value.endswith(("type less</div>", "type a sentence</div>")), (text, lab.message.value)
