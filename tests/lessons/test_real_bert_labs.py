@@ -9,7 +9,7 @@ from helpers.widgets import AttentionExplorer, explore
 from tests.lessons.typed import some, typed
 from tests.notebooks import ROOT, code_cells, has_tag, is_solution, read
 
-TYPED = some(typed())
+TYPED = [*some(typed()), "half an emoji \ud83d"]
 
 
 @pytest.fixture(scope="module")

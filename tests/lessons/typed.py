@@ -8,7 +8,7 @@ ODD = [
     "\u200b", "\ufeff", "\u202eabc", "\u05e9\u05dc\u05d5\u05dd", "\u0645\u0631\u062d\u0628\u0627", "\u4f60\u597d,\u4e16\u754c",
     "\u3053\u3093\u306b", "\u0e44\u0e17\u0e22", "\u0130I", "ß", "\ufb01", "$x^2$", "$", "\\frac", "{x!r}", "%s", "<b>bold</b>",
     "&amp;", "<cls>", "<pad>", "<unk> <bos>", "<eos>", "[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]", "[mask]", "[MASK][MASK]",
-    "##s", "▁", "it's", "it’s", "''", "’", "-", "a-b-", "_", "…", "..." * 50, "1e309", "\ud7ff", "half an emoji \ud83d",
+    "##s", "▁", "it's", "it’s", "''", "’", "-", "a-b-", "_", "…", "..." * 50, "1e309", "\ud7ff",
     "\U0010ffff", "\r\n", "NUL\0middle", "I", "WHERE IS IT", "i love you",
 ]
 LONG = [text for text in ODD if len(text) >= 5000]

@@ -29,8 +29,8 @@ def recurrent_step():
     d.arrow(keep.right, total.left)
     d.arrow(total.right, (580, 334))
     d.arrow(add.top, total.bottom)
-    d.text(340, 316, "$z h_{t−1}$")
-    d.text(508, 365, "$(1 − z) n$", anchor="start")
+    d.text(340, 316, "$z ⊙ h_{t−1}$")
+    d.text(484, 365, "$(1 − z) ⊙ n$", anchor="end")
     d.text(556, 314, "$h_t$")
     update, reset, candidate = (d.box(left, 456, 108, 60, words, "parameter") for left, words in (
         (130, "update\ngate"), (286, "reset\ngate"), (442, "candidate")))
@@ -51,7 +51,7 @@ def recurrent_step():
         d.arrow((box.bottom[0], 556), box.bottom)
     d.text(300, 576, "the word $x_t$ and the state $h_{t−1}$", colour=SOFT)
     for y, formula in ((622, "$r = σ(W_r x_t + U_r h_{t−1})$"), (654, "$z = σ(W_z x_t + U_z h_{t−1})$"),
-                       (686, "$n = tanh(W_n x_t + r U_n h_{t−1})$"), (718, "$h_t = (1 − z) n + z h_{t−1}$")):
+                       (686, "$n = tanh(W_n x_t + r ⊙ U_n h_{t−1})$"), (718, "$h_t = (1 − z) ⊙ n + z ⊙ h_{t−1}$")):
         d.text(160, y, formula, anchor="start")
     d.text(160, 758, "$σ$ gives numbers from 0 to 1, so $r$ and $z$ are shares", anchor="start", colour=SOFT)
     return d
@@ -97,7 +97,7 @@ def encoder_decoder():
 
 def attention_between():
     d = Drawing(776, "Attention between encoder and decoder", (
-        "The encoder's output at every English word is kept, and its final state is the decoder's first. "
+        "The encoder's output at every English word is kept, and its two final states, joined, are the decoder's first. "
         "The decoder's state is the query; it is scored against all outputs, its keys. "
         "The softmax of the scores is a row of weights. The outputs, now as values, each times its weight, are "
         "added up to the context of this step. The decoder continues from its state, reads the word chat and the context, "
@@ -121,6 +121,7 @@ def attention_between():
     query = d.box(24, 254, 96, 36, "query", "query")
     d.arrow(query.right, (158, 272))
     d.arrow((middles[0] - 39, 122), (36, 122), (36, 254))
+    d.arrow((middles[3] + 39, 108), (578, 108), (578, 12), (36, 12), (36, 140), head=False)
     d.text(48, 106, "encoder", anchor="start")
     d.text(48, 138, "first state", anchor="start", size=15, colour=SOFT)
     d.text(48, 174, "outputs\nas keys", anchor="start")
