@@ -108,11 +108,12 @@ def test_another_dtype_of_the_same_kind_is_right(said):
 
 
 def rarity_in_python(first, second, counts, total):
-    return sum(math.log((total + 1) / (counts[i].item() + 1)) for i in set(first.tolist()) & set(second.tolist()))
+    shared = first[torch.isin(first, second)].unique()
+    return ((total + 1) / (counts[shared] + 1)).log().sum().item()
 
 
 def test_a_number_of_python_is_right_where_one_number_is_needed(said):
-    assert "correct" in said(rarity_in_python, "rarity_score")                 # the sum of nothing is the integer 0
+    assert "correct" in said(rarity_in_python, "rarity_score")
     assert "correct" in said(lambda logits, labels: F.cross_entropy(
         logits.flatten(0, 1), labels.flatten(), ignore_index=0).item(), "hidden_loss")
     wrong = said(lambda *case: -rarity_in_python(*case), "rarity_score")
