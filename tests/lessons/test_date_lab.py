@@ -59,7 +59,7 @@ def type_all(explorer, texts):
 
 def test_it_answers_or_says_what_is_needed(lesson, monkeypatch):
     explorer = AttentionExplorer.of_texts(lesson["reading"], text="20 july 2009")
-    assert type_all(explorer, some(texts())) > 10
+    assert 0.5 * len(some(texts())) <= type_all(explorer, some(texts())) < len(some(texts()))
     monkeypatch.setitem(lesson, "effects", lambda model, inputs, *args, **options: torch.zeros(
         1, 4, inputs[2].shape[1], inputs[0].shape[1]))                  # most of the time goes into these
     assert 140 < type_all(explorer, texts()) < 200

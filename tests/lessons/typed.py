@@ -2,7 +2,7 @@
 import os
 import random
 
-COUNT, LEFT = 200, 8                                         # texts for each box; one of so many is typed by `make test`
+COUNT, EACH = 200, 8                                         # texts for each box, of which `make test` types each eighth
 ODD = [
     "", " ", "\n", "\t\t", "\0", "\x1b[31m", "a" * 5000, "word " * 2000, "\U0001f642", "\U0001f469\u200d\U0001f467", "e\u0301",
     "\u200b", "\ufeff", "\u202eabc", "\u05e9\u05dc\u05d5\u05dd", "\u0645\u0631\u062d\u0628\u0627", "\u4f60\u597d,\u4e16\u754c",
@@ -22,4 +22,4 @@ def typed() -> list[str]:
 
 def some(texts: list[str]) -> list[str]:
     """Of the texts of a box every eighth, from the first on; with EVERY_TEXT in the environment all of them."""
-    return texts if "EVERY_TEXT" in os.environ else texts[::LEFT]
+    return texts if "EVERY_TEXT" in os.environ else texts[::EACH]
