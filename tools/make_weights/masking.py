@@ -1,7 +1,7 @@
 """Pretrains the BERT of lesson 14 with three seeds, shows it the chosen tokens in four ways, and measures what each has learned.
 
 One way is tried without next sentence prediction, too. `names` and `names_tuned` are the F1 of names of code in sentences (lesson
-15), by a linear layer on frozen vectors and after fine-tuning. Twenty minutes of one core. The rows that are in the table already
+15), by a linear layer on frozen vectors and after fine-tuning. An hour of one core. The rows that are in the table already
 are kept, so that it can be stopped and started again.
 """
 import argparse
@@ -24,7 +24,7 @@ from helpers.training import one_cycle, train
 from tools.make_weights import tables
 from tools.make_weights.counting import by_word
 
-STEPS, BATCH, MAX_LEN, LR = 1_500, 32, 40, 2.5e-3            # the page stops after 500
+STEPS, BATCH, MAX_LEN, LR = 6_000, 32, 128, 3e-3
 TAGGING = 300, 16                                            # steps, sentences of a batch
 VOCAB, MASK = 8_000, 4
 BERTS, UNTRAINED, COUNTING = "80 10 10", "untrained", "counting"
