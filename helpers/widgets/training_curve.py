@@ -31,7 +31,7 @@ class TrainingCurve:
         self.ax = self.picture.add_axes((0.14, 0.27, 0.81, 0.63))     # the legend stands below
         self.line, = self.ax.plot([], [], color="#B0B0B0", linewidth=0.8, label="training, each step")
         self.mean, = self.ax.plot([], [], color="#000000", linewidth=1.8, label=f"training, mean of {self.window} steps")
-        self.dots, = self.ax.plot([], [], "o", color="#D55E00", markersize=5, label="validation")
+        self.dots, = self.ax.plot([], [], "o", color="#D55E00", markersize=5, clip_on=False, label="validation")
         self.ax.set(xlabel="step", ylabel="loss", xlim=(0, steps))
         self.ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         self.ax.spines[["top", "right"]].set_visible(False)

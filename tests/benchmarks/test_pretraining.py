@@ -107,7 +107,7 @@ def test_ways_to_show_chosen_tokens(figure, tmp_path, one_thread):
 
     ways = {"[MASK] alone": "100 0 0", "80 / 0 / 20": "80 0 20", "random alone": "0 100 0"}
     for column, where in (("loss_mask", "at [MASK]"), ("loss_random", "at a random token"), ("loss_same", "at the token itself")):
-        figure(f"documentation, 1,500 steps of 32 pairs, 80 / 10 / 10: nats {where}", of(masking.BERTS, column),
+        figure(f"documentation, 6,000 steps of 32 pairs, 80 / 10 / 10: nats {where}", of(masking.BERTS, column),
                {name: of(way, column) for name, way in ways.items()}, how="1 thread, 3 seeds")
-    assert min(of("100 0 0", "loss_same")) > 6 > max(of(masking.BERTS, "loss_same"))
+    assert min(of("100 0 0", "loss_same")) > 4 > 1 > max(of(masking.BERTS, "loss_same"))
     assert min(of("80 0 20", "loss_random")) > 12 > max(of(masking.BERTS, "loss_random"))

@@ -26,7 +26,7 @@ def test_bert(figure, one_thread):
     for cell in code_cells(read(ROOT / "notebooks" / "14_pretraining.ipynb")):
         if not has_tag(cell, "claims"):
             exec(cell.source, page)
-        if "leads" in page:
+        if "ahead" in page:
             break
     how, right = f"trained {page['training']['seconds']:,} s", {name: [100 * share] for name, share in page["nsp"].items()}
     nats = {name: [losses.mean().item()] for name, losses in page["by_counting"].items()}

@@ -9,7 +9,7 @@ from tests.lessons.typed import some, typed
 from tests.notebooks import ROOT, code_cells, has_tag, is_solution, read
 
 # What marks the cells that no lab needs.
-UNNEEDED = ("# %load", "TrainingCurve(", "SENSES", "losses_of(", "draw_lines(", "of_seeds(")
+UNNEEDED = ("# %load", "TrainingCurve(", "SENSES", "losses_of(", "of_seeds(", "explore(guess", "small_losses")
 NOTEBOOK = read(ROOT / "notebooks" / "14_pretraining.ipynb")
 PARAGRAPHS = [["the file is read.", "it is an array.", "the key is in it."]] * 40
 
@@ -36,9 +36,9 @@ def test_both_answers_are_drawn_whatever_is_typed(page, recwarn):
 
 
 def test_pairs_are_judged_whatever_is_typed(page, recwarn):
-    lab = explore(page["judge"], first="a key", second="")
-    for name in ("first", "second"):
+    lab = explore(page["judge"], pair=["a key / a file", "an error / a list"], own_first="a key", own_second="")
+    for name in ("own_first", "own_second"):
         in_lab(lab, some(typed()), name)
     for first, second in some(list(zip(typed(), typed()[1:]))):
-        page["judge"](first, second)
+        page["judge"]("a key / a file", first, second)
     assert not list(recwarn)
