@@ -136,7 +136,8 @@ def entry(word, lessons, known):
     first, *others = places(word, lessons, known)
     short = re.search(r" \((.*?)\)", word.term)
     again = f"; again in {', '.join(others)}" if others else ""
-    return f"### {word.heading}\n\n{f'({short[1]}) ' if short else ''}{word.meaning} Lesson {first}{again}."
+    stop = "" if "?](" in [first, *others][-1] else "."                    # a heading that asks ends the sentence
+    return f"### {word.heading}\n\n{f'({short[1]}) ' if short else ''}{word.meaning} Lesson {first}{again}{stop}"
 
 
 def glossary(lessons):
