@@ -21,6 +21,8 @@ MODELS = {                                                   # a model and its i
     "BertForPretraining": (lambda: BertForPretraining(Bert(10, 8, 2, 12, 1, 6)),
                            (IDS, LENGTHS, torch.zeros_like(IDS), torch.tensor([[1, 2], [0, 1]]))),
 }
+# torch says so of 3.13.0 itself, whenever it compiles.
+pytestmark = pytest.mark.filterwarnings("ignore:Guards may run slower on Python 3.13.0:RuntimeWarning")
 every_model = pytest.mark.parametrize("name", MODELS)
 
 

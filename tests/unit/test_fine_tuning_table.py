@@ -1,6 +1,8 @@
 """The tools that measure lesson 15: counting by hand, frozen features, rates chosen on validation rows, questions for a judge."""
 import csv
 import itertools
+import json
+import platform
 import random
 import re
 
@@ -172,14 +174,18 @@ def test_what_judges_answered_was_counted_right():
         assert not row["wanted"] or given[int(row["wanted"])] == int(row["right"])
 
 
-def test_pretraining_has_read_about_half_of_the_test_sentences_with_names():
-    """On the standard library of each Python a few more or less."""
+def test_pretraining_has_read_more_than_half_of_the_test_sentences_with_names():
+    """Counted in the standard library that it read, which is another with each version of Python."""
+    trained_with = json.loads((SHIPPED / "bert" / "training.json").read_text(encoding="utf-8"))["python"]
+    if platform.python_version_tuple()[:2] != tuple(trained_with.split(".")[:2]):
+        pytest.skip(f"BERT read the documentation of Python {trained_with}")
+
     def plain(text):
         return f" {' '.join(re.findall(r'[a-z0-9_]+', text.lower()))} "
 
     read_before = plain(" ".join(sentence for paragraph in load_paragraphs() for sentence in paragraph))
     tests = fine_tuning.load_rows()["each word"][2]
-    assert sum(plain(" ".join(words)) in read_before for words, _ in tests) > 0.45 * len(tests)
+    assert sum(plain(" ".join(words)) in read_before for words, _ in tests) > len(tests) / 2
 
 
 @pytest.mark.parametrize("task", fine_tuning.TASKS)
