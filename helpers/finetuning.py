@@ -1,7 +1,7 @@
 """Fine-tuning BERT for four kinds of task: examples, batches, losses, and measures of what was learned.
 
-An example is (ids, segments, label). The label is a class, or a number, of the whole; a list with a tag for
-each token; or the first and last token of a span. Source: Devlin et al. 2019, section 4.
+An example is (ids, segments, label). The label is a class of the whole; a list with a tag for each token; or the
+first and last token of a span. Source: Devlin et al. 2019, section 4.
 """
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ IGNORE = -100                                                # the tag of a toke
 
 
 def text_examples(tokenizer: BertWordPieceTokenizer, rows) -> list[tuple]:
-    """Examples of one text or two, from rows of (text, label) or (text, text, label), the label a class or a number."""
+    """Examples of one text or two, from rows of (text, label) or (text, text, label)."""
     encoded = tokenizer.encode_batch([row[0] if len(row) == 2 else row[:2] for row in rows])
     return [(found.ids, found.type_ids, row[-1]) for found, row in zip(encoded, rows)]
 
@@ -73,11 +73,6 @@ def finetuning_batches(examples: list[tuple], batch_size: int, steps: int, seed:
 def class_loss(model: nn.Module, ids: Tensor, lengths: Tensor, segments: Tensor, labels: Tensor) -> Tensor:
     """The mean loss of a BertClassifier, labels [B]: a number."""
     return F.cross_entropy(model(ids, lengths, segments), labels)
-
-
-def number_loss(model: nn.Module, ids: Tensor, lengths: Tensor, segments: Tensor, labels: Tensor) -> Tensor:
-    """The mean squared error of a BertClassifier with one output, labels [B]: a number."""
-    return F.mse_loss(model(ids, lengths, segments).squeeze(1), labels.float())
 
 
 def tag_loss(model: nn.Module, ids: Tensor, lengths: Tensor, segments: Tensor, labels: Tensor) -> Tensor:

@@ -1,31 +1,27 @@
-"""English to classify and to pretrain on: sentences from the documentation of the libraries that this course installs.
+"""English to pretrain on: sentences from the documentation of the libraries that this course installs.
 
 Nothing is downloaded or imported: the source files are read, and the prose taken out of their docstrings. What is there
 depends on the versions installed, so numbers differ a little between machines; on one machine they never do.
 """
 import ast
-import collections
 import contextlib
 import importlib.util
 import inspect
 import itertools
 import os
 import pathlib
-import random
 import re
 import sysconfig
 import warnings
 from collections.abc import Iterable
 
-from helpers.data.sentiment import load_labelled
 from helpers.data.wikitext import read_text
 from helpers.text import split_words
 
 LIBRARIES = ["matplotlib", "networkx", "numpy", "python", "torch"]             # "python" is its standard library
 OTHERS = ["IPython", "PIL", "babel", "debugpy", "fontTools", "fsspec", "jedi", "jinja2", "jupyter_client", "jupyter_server",
           "mpmath", "nbconvert", "packaging", "prompt_toolkit", "psutil", "pygments", "pyparsing", "setuptools", "sympy",
-          "tornado", "traitlets", "urllib3", "zmq"]                            # for load_paragraphs alone
-NAMES = re.compile(r"matplotlib|networkx|numpy|python|torch|\b(mpl|nx|np)\b", re.IGNORECASE)
+          "tornado", "traitlets", "urllib3", "zmq"]                            # read where they are installed
 # Folders of tests, of other people's code, of tables, and of torch's compiler, which is long and seldom explains itself.
 SKIPPED = {"test", "tests", "testing", "site-packages", "dist-packages", "_vendor", "ensurepip", "lib2to3", "encodings",
            "_dynamo", "_inductor"}
@@ -51,39 +47,12 @@ SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!\bcf\.)(?<!\bvs\
 WHOLE = re.compile(r"[A-Z](?:\be\.g\.|\bi\.e\.|\betc\.(?=[,)])|[A-Za-z0-9_ ,;'\"()-]|:(?= )|\.(?=\d))*\.")
 
 
-def load_documentation(per_class: int = 2500, seed: int = 0, path=None) -> list[tuple[str, int]]:
-    """A list of (sentence, label), as many of each label, shuffled; label: the index in LIBRARIES.
-
-    per_class: the most of each; there are as many as the library with the fewest has. Sentences are whole, of 5 to 40
-    tokens of `split_words`. What two libraries say alike, in any case of letters, is left out, and so is a sentence that
-    names one of the five: the name would give the answer away, or a wrong one. path: in place of the libraries, a table
-    of one's own with texts and labels (see `load_labelled`).
-    Raises ValueError where per_class is below 1, ModuleNotFoundError where a library is not installed.
-    """
-    if per_class < 1:
-        raise ValueError(f"per_class={per_class}: it needs to be 1 or more")
-    if path is not None:
-        examples, names = load_labelled(path)
-        classes = [[text for text, label in examples if label == i] for i in range(len(names))]
-    else:
-        found = [{key(sentence): sentence for text in docstrings(library) for run in prose(text) for sentence in run
-                  if not NAMES.search(sentence)} for library in LIBRARIES]
-        libraries_with = collections.Counter(itertools.chain(*found))
-        classes = [[sentence for k, sentence in sentences.items() if libraries_with[k] == 1] for sentences in found]
-    size = min(per_class, *map(len, classes))
-    rng = random.Random(seed)
-    pairs = [(sentence, label) for label, sentences in enumerate(classes) for sentence in rng.sample(sentences, size)]
-    rng.shuffle(pairs)
-    return pairs
-
-
 def load_paragraphs(also: Iterable[str] = (), path=None) -> list[list[str]]:
     """Lists of two or more sentences that follow each other in one docstring: English to pretrain on, library by library.
 
     Read from LIBRARIES, from those of OTHERS that are installed, and last from the libraries named in `also`, which change
     nothing before them. No sentence is there twice, in any case of letters. Where something was left out between two
-    sentences, an example or a repetition, a new list begins. Unlike `load_documentation`, this takes what is indented, too:
-    notes and descriptions of parameters. path: in place of all that, a text of one's own (see `read_text`).
+    sentences, an example or a repetition, a new list begins. path: in place of all that, a text of one's own (see `read_text`).
     Raises ModuleNotFoundError where one of LIBRARIES or of `also` is not installed.
     """
     if path is not None:
@@ -91,7 +60,7 @@ def load_paragraphs(also: Iterable[str] = (), path=None) -> list[list[str]]:
     seen, paragraphs = set(), []
     for library in dict.fromkeys([*LIBRARIES, *filter(importlib.util.find_spec, OTHERS), *also]):
         for text in docstrings(library):
-            for sentences in prose(text, indented=True):
+            for sentences in prose(text):
                 fresh = []
                 for sentence in sentences:
                     fresh.append(None if key(sentence) in seen else sentence)
@@ -139,16 +108,16 @@ def source_files(library):
         yield from (pathlib.Path(folder, name) for name in sorted(names) if name.endswith(".py"))
 
 
-def prose(text, indented=False):
+def prose(text):
     """The clean sentences of a docstring: a list for each run of them that nothing interrupts.
 
-    Lines count that begin at the docstring's margin; if indented is set, also those further right, often lists or code.
+    Lines that are indented count, too: notes and descriptions of parameters.
     """
     sentences = []
     for block in re.split(r"\n\s*\n", inspect.cleandoc(text)):
-        for indent, group in itertools.groupby(block.split("\n"), lambda line: len(line) - len(line.lstrip())):
+        for _, group in itertools.groupby(block.split("\n"), lambda line: len(line) - len(line.lstrip())):
             lines = [line.strip() for line in group]
-            if (indent and not indented) or any(map(NOT_PROSE.match, lines)):
+            if any(map(NOT_PROSE.match, lines)):
                 sentences.append(None)
             else:
                 plain = STRESS.sub(r"\2", ROLE.sub(r"\2", " ".join(lines)))

@@ -84,6 +84,6 @@ def tagged_sentences(text):
         return []
     marked = "\n\n".join(block for block in re.split(r"\n\s*\n", inspect.cleandoc(text)) if "`" in block)
     signed = UNCLEAR.sub(r"\\", MARKED.sub(rf"{SIGN}\2", f"\n{marked}")) # no sentence with a backslash is clean
-    found = [TOKEN.findall(sentence) for run in prose(signed, indented=True) for sentence in run if SIGN in sentence]
+    found = [TOKEN.findall(sentence) for run in prose(signed) for sentence in run if SIGN in sentence]
     clear = [tokens for tokens in found if not any(map(FORGOTTEN.fullmatch, tokens))]
     return [([token.removeprefix(SIGN) for token in tokens], [int(token.startswith(SIGN)) for token in tokens]) for tokens in clear]

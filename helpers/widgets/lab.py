@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import anywidget
 import ipywidgets
+import numpy as np
 import traitlets
+from matplotlib.transforms import Bbox
 
 from helpers.plots import CSS_PIXELS_PER_INCH, DOTS_PER_INCH, STILL, Picture, beside
 from helpers.widgets.bundle import HERE, bundle
@@ -124,7 +126,7 @@ class Lab(ipywidgets.Box):
         """Place the axes once, and keep what does not move as a background: later redraws only paint."""
         self.current.canvas.draw()
         self.current.set_layout_engine("none")
-        self.positions = [ax.get_position() for ax in self.current.axes]
+        self.positions, self.room = [ax.get_position() for ax in self.current.axes], overhang(self.current)
         for artist in self.moving:
             artist.set_animated(True)                   # left out of the still background
         self.keep_still()
@@ -145,18 +147,30 @@ class Lab(ipywidgets.Box):
             self.redraw()
 
     def laid_out(self, picture: Picture) -> Picture:
-        """A picture that draw returned, its axes where those of the first one are."""
+        """A picture that draw returned, its axes where those of the last one are: smaller once a label needs more room."""
         if self.moving and picture is not self.current:
             raise ValueError("`draw` returned another picture than before: a lab with `moving` needs the same one each "
                              "time. If a cell above made it anew, run this cell again, too.")
         if picture is not self.current and len(picture.axes) == len(self.positions):
-            picture.set_layout_engine("none")
-            for ax, position in zip(picture.axes, self.positions):
-                ax.set_position(position)
+            own = picture.get_layout_engine()
+            self.place(picture)
+            if (overhang(picture) > self.room + picture.dpi / 24).any():        # a layout leaves 3 of 72 points free
+                picture.set_layout_engine(own)
+                picture.draw_without_rendering()
+                places = [ax.get_position() for ax in picture.axes]
+                self.positions = [Bbox.intersection(old, new) or new for old, new in zip(self.positions, places)]
+                self.place(picture)
+                self.room = np.maximum(self.room, overhang(picture))
         if picture.dpi != self.dpi:
             picture.set_dpi(self.dpi)
             self.keep_still()
         return picture
+
+    def place(self, picture: Picture) -> None:
+        picture.set_layout_engine("none")
+        for ax, position in zip(picture.axes, self.positions):
+            ax.set_position(position)
+            ax.set_in_layout(True)                      # set_position takes it out
 
     def dragged(self, change) -> None:
         """Set the two controls named in `drag` to the pointer's place, in the units of the axes."""
@@ -189,6 +203,11 @@ class Lab(ipywidgets.Box):
 
     def _repr_mimebundle_(self, **kwargs):
         return beside(super()._repr_mimebundle_(**kwargs), self.current.as_shown(STILL), repr(self))
+
+
+def overhang(picture: Picture) -> np.ndarray:
+    """How far labels reach out of each axes, in pixels: to the left, down, to the right, up."""
+    return np.array([abs(ax.get_tightbbox().extents - ax.bbox.extents) for ax in picture.axes])
 
 
 def explore(draw: Callable[..., Picture], *, moving: Sequence = (), drag: tuple | None = None,

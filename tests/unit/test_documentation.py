@@ -1,31 +1,21 @@
-"""Real sentences, to classify and to pretrain on: prose alone, in the same order everywhere, without giveaways."""
+"""Real sentences to pretrain on: prose alone, in the same order everywhere, without giveaways."""
 import ast
-import collections
 import importlib.util
 import os
 import pathlib
-import re
 
 import pytest
 
 from helpers.data import documentation
 from helpers.data.documentation import (
-    LIBRARIES,
     docstrings,
     is_clean,
-    load_documentation,
     load_paragraphs,
     prose,
     source_files,
     texts,
 )
 from helpers.text import split_words
-from tools.make_weights.counting import naive_bayes
-
-
-@pytest.fixture(scope="module")
-def labelled():
-    return load_documentation()
 
 
 @pytest.fixture(scope="module")
@@ -78,13 +68,10 @@ def test_prose_is_taken_out_of_a_docstring():
     assert prose(DOCSTRING) == [
         ["Draw the outline of a shape.", "The pen is lifted first, e.g. by one centimetre.", "The width of Line is kept.",
          "See the guide for all of it."],
+        ["This is the width of the pen.", "Its unit is one point."],
+        ["This is the colour of the pen."],
         ["It is about 1.5 times as fast as before."],
     ]
-
-
-def test_indented_prose_is_taken_where_it_is_wanted():
-    indented = [run for run in prose(DOCSTRING, indented=True) if run not in prose(DOCSTRING)]
-    assert indented == [["This is the width of the pen.", "Its unit is one point."], ["This is the colour of the pen."]]
 
 
 def test_what_lies_between_two_sentences_parts_them():
@@ -186,70 +173,10 @@ def test_the_order_is_not_that_of_the_file_system(library, monkeypatch):
     assert docstrings("shapes") == straight and len(straight) == 5
 
 
-# ---- which library? -------------------------------------------------------------------------------------------------
-
-def test_classes_are_large_and_of_one_size(labelled):
-    counts = collections.Counter(label for _, label in labelled)
-    assert sorted(counts) == list(range(len(LIBRARIES))) and len(set(counts.values())) == 1
-    assert 1500 <= counts[0] <= 2500
-
-
-def test_sentences_are_clean_and_there_once(labelled):
-    assert all(is_clean(sentence) for sentence, _ in labelled)
-    assert len({tuple(split_words(sentence)) for sentence, _ in labelled}) == len(labelled)
-
-
-def test_no_sentence_names_a_library(labelled):
-    text = " ".join(sentence.lower() for sentence, _ in labelled)
-    assert not [name for name in [*LIBRARIES, "pytorch", "cpython"] if name in text]
-    assert not {"np", "nx", "mpl"} & set(re.findall(r"\w+", text))
-
-
-def test_classes_are_mixed(labelled):
-    for i in range(0, len(labelled), 500):
-        assert len({label for _, label in labelled[i:i + 500]}) == len(LIBRARIES)
-
-
-def test_the_seed_decides_what_is_drawn(library):
-    library({"shapes/__init__.py": "".join(f'"""It draws the shape of number {n}."""\n' for n in range(50))})
-    drawn = load_documentation(per_class=10, seed=1)
-    assert len(drawn) == 10 and load_documentation(per_class=10, seed=1) == drawn
-    assert load_documentation(per_class=10, seed=2) != drawn
-
-
-def test_a_label_says_where_the_sentence_stands(library):
-    shapes = "It draws the shape once. All of it is shared here.\n\nIt draws with numpy, quickly."
-    sounds = "It plays the sound twice. ALL of it is shared here. It plays the sound twice. It stops when it ends."
-    library({"shapes/__init__.py": f'"""{shapes}"""', "sounds/__init__.py": f'"""{sounds}"""'}, ["shapes", "sounds"])
-    pairs = load_documentation(seed=3)
-    assert len(pairs) == 2 and dict(pairs)["It draws the shape once."] == 0
-    assert {sentence for sentence, label in pairs if label == 1} < {"It plays the sound twice.", "It stops when it ends."}
-
-
-def test_words_tell_the_library(labelled):
-    """Counts of words are right about most sentences that they were not taken from, and far from all."""
-    examples = [(split_words(sentence), label) for sentence, label in labelled]
-    assert 0.5 < naive_bayes(examples[1000:], examples[:1000]) < 0.95
-
-
-def test_a_bad_number_is_refused():
-    with pytest.raises(ValueError, match="per_class=0: it needs to be 1 or more"):
-        load_documentation(per_class=0)
-
-
-def test_texts_of_one_s_own_are_drawn_alike(tmp_path):
-    (tmp_path / "mine.csv").write_text("label,text\n" + "".join(f"{'ab'[n % 3 == 0]},Text {n}.\n" for n in range(30)))
-    pairs = load_documentation(path=tmp_path / "mine.csv")
-    assert collections.Counter(label for _, label in pairs) == {0: 10, 1: 10} and len(set(pairs)) == 20
-    assert all(label == (int(text[5:-1]) % 3 == 0) for text, label in pairs)
-    assert len(load_documentation(4, path=tmp_path / "mine.csv")) == 8
-
-
 def test_a_library_that_is_not_installed_is_named(library):
     library({}, ["no_such_library"])
-    for load in (load_documentation, load_paragraphs):
-        with pytest.raises(ModuleNotFoundError, match="no_such_library is not installed"):
-            load()
+    with pytest.raises(ModuleNotFoundError, match="no_such_library is not installed"):
+        load_paragraphs()
 
 
 # ---- paragraphs -----------------------------------------------------------------------------------------------------

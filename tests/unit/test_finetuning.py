@@ -91,7 +91,6 @@ def test_batches_come_from_the_seed():
 def test_losses_by_hand():
     none = torch.zeros(1, 1, dtype=torch.long)
     assert ft.class_loss(Said([[0.0, 0.0, 0.0]]), none, none, none, torch.tensor([1])).item() == pytest.approx(math.log(3))
-    assert ft.number_loss(Said([[0.5], [2.0]]), none, none, none, torch.tensor([1, 2])).item() == pytest.approx(0.125)
     tags = torch.tensor([[ft.IGNORE, 1, ft.IGNORE]])
     assert ft.tag_loss(Said([[[9.0, 0.0], [0.0, 0.0], [0.0, 9.0]]]), none, none, none, tags).item() == pytest.approx(math.log(2))
 
@@ -163,10 +162,3 @@ def test_each_kind_of_task_is_learned(kind, head, outputs, loss, measure):
     train(model, ft.finetuning_batches(rows, 20, 150), loss, 5e-3, clip=1.0)
     assert measure(ft.predict(model, rows), rows) > 0.95 > before
     assert not model.training
-
-
-def test_a_regression_learns_a_number():
-    rows = ft.text_examples(TOKENIZER, [(text, 0.75 * ("door" in text)) for text in texts(random.Random(0), 100)])
-    model = tiny(BertClassifier, 1)
-    losses = train(model, ft.finetuning_batches(rows, 20, 150), ft.number_loss, 5e-3, clip=1.0)
-    assert losses[-1] < 0.01 < losses[0]

@@ -288,6 +288,24 @@ def test_lab_shows_the_message_of_an_error_and_keeps_the_last_picture(lab):
     assert lab.message.layout.display == "none" and (lab.image.pixels, lab.image.alt) != before
 
 
+def test_longer_labels_are_not_cut_and_the_axes_stay_from_then_on():
+    def draw(left, right):
+        picture, both = plots.panels(8, 2, 1, 2, alt="bars")
+        for ax, length in zip(both, (left, right)):
+            ax.barh(["w" * length, "b"], [1, 2])
+        return picture
+
+    lab, ends, places = explore(draw, left=(1, 20), right=(1, 20)), [], []
+    for left, right in [(1, 1), (20, 1), (1, 20), (20, 20), (1, 1), (12, 3)]:
+        lab.move(left=left, right=right)
+        first, second = (ax.get_tightbbox() for ax in lab.current.axes)
+        ends.append(first.x0 >= 0 and first.x1 <= second.x0 and second.x1 <= lab.current.bbox.x1)
+        places.append([ax.get_position().bounds for ax in lab.current.axes])
+    assert all(ends)
+    assert places[0] != places[1] != places[2]              # an axes makes room
+    assert places[2] == places[3] == places[4] == places[5]
+
+
 def test_moving_artists_are_redrawn():
     picture, ax = plots.panels(3, 2, alt="a dot")
     dot, = ax.plot([0.5], [0.5], "o")
@@ -386,6 +404,8 @@ def test_explore_refuses_a_range_that_follows_nothing(span, message):
 
 
 def test_reset_sets_every_control_back_and_draws_once(following):
+    following.move(text="one two three four", gap=4)        # its labels are the longest: the axes make room once
+    following.reset.click()
     before, seen = following.image.pixels, []
     following.move(text="one two three four", gap=4)
     following.image.observe(lambda change: seen.append(1), "alt")

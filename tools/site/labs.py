@@ -31,6 +31,8 @@ def record(lab: Lab) -> dict:
     """
     recorder, ranges, stops = Recorder(), reach(lab), {}
     ends = [lab.start | {name: end} for name, values in ranges.items() for end in (values[0], values[-1])]
+    menus = {name: values for name, values in ranges.items() if not is_slider(lab.controls[name])}
+    choices = [lab.start | {name: value} for name, values in menus.items() for value in values]
 
     def visit(places):
         for position in places:
@@ -40,6 +42,8 @@ def record(lab: Lab) -> dict:
 
     with lab.image.hold_sync(), torch.random.fork_rng():                # nobody looks
         lab.image.ratio = 1                                             # a pixel for each CSS pixel
+        for position in [*ends, *choices]:                              # the longest labels: axes keep their places from now on
+            place(lab, position)
         visit([lab.start, *ends])
         visit(positions(ranges, lab.start, {name for name in ranges if is_slider(lab.controls[name])},
                         min(MOST, BYTES * len(stops) // recorder.size)))
