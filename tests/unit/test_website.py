@@ -78,7 +78,7 @@ def test_long_code_that_draws_a_lab_is_folded_and_what_it_draws_is_not():
             left |= set(defined(shown)) if drawing else set()
     assert {number: names for number, names in folded.items() if names} == {
         "01": ["draw"], "02": ["draw_query", "draw_training"], "03": ["draw"], "05": ["draw_heads"], "06": ["draw_clocks"],
-        "07": ["draw_runs"], "08": ["show_error"], "09": ["draw_search", "last_step"], "10": ["take_away"],
+        "07": ["draw_runs", "draw_answer"], "08": ["show_error"], "09": ["draw_search", "last_step"], "10": ["take_away"],
         "11": ["draw_writing"], "12": ["draw_writing"], "13": ["draw_reading", "draw_gap"], "14": ["guess", "compare", "judge"],
         "15": ["examine", "draw_words", "words_of"], "16": ["switch", "teach"], "17": ["draw_cost"]}
     assert left == {"trained", "written_after", "with_gap", "short", "gap_in"}
@@ -96,8 +96,10 @@ def code_of(cell):
 
 def test_every_section_can_be_found_and_no_solution(tmp_path):
     html = """<h1 id="one">1 · One</h1><p>It says <b>what</b> <a href="glossary.html#a-b">A&amp;B</a> is.</p><svg>drawn</svg>
-<h2 id="two"><a href="#two">Two</a></h2><ul><li>a</li><li>b</li></ul><details><summary>Answers</summary>secret</details>"""
-    assert search.sections(html) == [["one", "1 · One", ["A&B"], "It says what A&B is."], ["two", "Two", [], "a b"]]
+<h2 id="two"><a href="#two">Two</a></h2><ul><li>a</li><li>b</li></ul><details><summary>Answers</summary>secret</details></section>
+<section class="prose" id="further"><p>More.</p></section><section class="prose" id="next"><h2 id="three">Three</h2>"""
+    assert search.sections(html) == [["one", "1 · One", ["A&B"], "It says what A&B is.", []],
+                                     ["two", "Two", [], "a b More.", [[4, "further"]]], ["three", "Three", [], "", []]]
     page = f'<title>1 · One &amp; all | Course</title><section class="prose" id="c">\n{html}</section><h2 id="x">not prose</h2>'
     (tmp_path / "01_one.html").write_text(page, encoding="utf-8")
     text = search.script([tmp_path / "01_one.html"]).removeprefix("window.searchIndex = ").removesuffix(";\n")

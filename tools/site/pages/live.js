@@ -8,16 +8,18 @@ const arrived = {};                                          // what the scripts
 // Called by these scripts.
 function shipped(name, values) { arrived[name] = values; }
 
-// A token in quotes; where it stands more than once, its position.
-function quoted(tokens, i) {
-  const place = tokens.indexOf(tokens[i]) === tokens.lastIndexOf(tokens[i]) ? "" : ` (${i})`;
-  return `“${tokens[i]}”${place}`;
-}
+const shownAs = (token) => (token === " " ? "␣" : token);
 
 // What comes after i others: 1st, 2nd, 3rd, 4th, ..., 11th, ...
 function ordinal(i) {
   const n = i + 1, teen = n % 100 > 10 && n % 100 < 14;
   return n + ((!teen && ["th", "st", "nd", "rd"][n % 10]) || "th");
+}
+
+// A token in quotes; where it stands more than once, its place.
+function quoted(tokens, i) {
+  const place = tokens.indexOf(tokens[i]) === tokens.lastIndexOf(tokens[i]) ? "" : ` (${ordinal(i)})`;
+  return `“${shownAs(tokens[i])}”${place}`;
 }
 
 const percent = (log) => `${(100 * Math.exp(log)).toFixed(1)} %`;
@@ -27,8 +29,6 @@ function colorOf(weight) {
   const x = weight * (SCALE.length - 1), i = Math.min(Math.floor(x), SCALE.length - 2);
   return `rgb(${SCALE[i].map((c, j) => Math.round(c + (x - i) * (SCALE[i + 1][j] - c))).join(", ")})`;
 }
-
-const shownAs = (token) => (token === " " ? "␣" : token);
 
 class Live {
   constructor(section) {
@@ -58,7 +58,7 @@ class Live {
         this.waiting = window.setTimeout(() => this.type(), 250);
       });
     }
-    this.reset.addEventListener("click", () => { this.cuts = []; this.answer(); });
+    this.reset.addEventListener("click", () => { this.cuts = []; this.answer(0); });
     this.map.addEventListener("click", ({ target }) => { if (target.matches("td[tabindex]")) this.cut({ ...this.place, ...placeOf(target) }); });
     this.map.addEventListener("keydown", (event) => this.press(event));
     ["focusin", "pointerover"].forEach((name) => this.map.addEventListener(name, ({ target }) => this.point(target)));
@@ -87,14 +87,18 @@ class Live {
     if (trouble) return;
     const isNew = reading.tokens.join() !== this.reading?.tokens.join();
     Object.assign(this, { reading, cuts: [], plain: this.reader.answer(reading.ids) });
-    if (asDrawn || !isNew) { this.answer(); return; }
+    this.answers = [this.plain];
+    if (asDrawn || !isNew) { this.answer(0); return; }
     this.cursor = { query: 0, key: 0 };
-    this.answer();
+    this.answer(0);
     this.reveal();
   }
 
-  answer() {
-    this.steps = this.cuts.length ? this.reader.answer(this.reading.ids, this.cuts) : this.plain;
+  // answers[i]: what is written after the first i cuts. Those of the first `kept` are known.
+  answer(kept) {
+    const later = this.cuts.slice(kept).map((_, i) => this.reader.answer(this.reading.ids, this.cuts.slice(0, kept + i + 1)));
+    this.answers = [...this.answers.slice(0, kept + 1), ...later];
+    this.steps = this.answers.at(-1);
     this.draw();
   }
 
@@ -102,8 +106,9 @@ class Live {
   cut(chosen) {
     const same = (one) => Object.keys(one).every((name) => one[name] === chosen[name]);
     this.cursor = { query: chosen.query, key: chosen.key };
-    this.cuts = this.cuts.some(same) ? this.cuts.filter((one) => !same(one)) : [...this.cuts, chosen];
-    this.answer();
+    const at = this.cuts.findIndex(same), kept = at < 0 ? this.cuts.length : at;
+    this.cuts = at < 0 ? [...this.cuts, chosen] : this.cuts.filter((one) => !same(one));
+    this.answer(kept);
   }
 
   draw() {
@@ -115,7 +120,7 @@ class Live {
     this.before.textContent = this.reader.text(this.plain);
     this.after.replaceChildren(...(this.cuts.length ? this.marked() : ["–"]));
     this.reset.disabled = !this.cuts.length;
-    this.said.replaceChildren(...this.cuts.map((cut) => this.toldOf(cut)));
+    this.said.replaceChildren(...this.cuts.map((cut, i) => this.toldOf(cut, i)));
     this.drawMap();
     if (hadFocus) this.map.querySelector("[tabindex='0']")?.focus({ preventScroll: true });
     this.point(this.map.querySelector("[tabindex='0']"));
@@ -132,17 +137,18 @@ class Live {
   }
 
   // What was cut and what that did, in words, and a button that puts it back.
-  toldOf(cut) {
+  toldOf(cut, i) {
     const undo = element("button", { type: "button" }, "put it back");
     undo.addEventListener("click", () => {
       this.cut(cut);
       this.map.querySelector("[tabindex='0']").focus({ preventScroll: true });
     });
-    return element("li", {}, this.effect(cut), " ", undo);
+    return element("li", {}, this.effect(cut, this.answers[i], this.answers[i + 1]), " ", undo);
   }
 
-  effect({ layer, head, query, key }) {
-    const [first, then] = [this.plain[query], this.steps[query]], unit = this.reader.unit.slice(0, -1);
+  // Of a cut, between the answers before and after it, those before it made.
+  effect({ layer, head, query, key }, before, after) {
+    const [first, then] = [before[query], after[query]], unit = this.reader.unit.slice(0, -1);
     const where = this.form.querySelector("input[name$=layer]") ? `In head ${head} of layer ${layer}` : `In head ${head}`;
     const looked = `no longer looks at “${shownAs(this.reading.tokens[key])}”, the ${ordinal(key)} ${unit} typed.`;
     if (!first || !then) return `${where}, the ${ordinal(query)} ${unit} written ${looked}`;

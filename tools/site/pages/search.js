@@ -5,7 +5,7 @@ function loadIndex() {
     const script = document.createElement("script");
     script.src = "search_index.js";
     script.onload = () => done(window.searchIndex.flatMap(([page, title, sections]) => sections.map(
-      ([anchor, heading, terms, text]) => ({ page, title, anchor, heading, terms, text }))));
+      ([anchor, heading, terms, text, cells]) => ({ page, title, anchor, heading, terms, text, cells }))));
     script.onerror = failed;
     document.head.append(script);
   });
@@ -67,20 +67,22 @@ function sectionsWith(sections, sources) {
   const patterns = sources.map((source) => new RegExp(source, "i")), whole = new RegExp(sources.join("\\W+"), "i");
   const each = new RegExp(`(${sources.join("|")})`, "i");
   const placeIn = (text) => Math.max(text.search(whole.test(text) ? whole : patterns[0]), 0);
-  return sections.map((section) => ({ ...section, points: score(section, patterns, whole), place: placeIn(section.text), each }))
+  const place = ({ heading, text }) => (whole.test(heading) ? 0 : placeIn(text));
+  return sections.map((section) => ({ ...section, points: score(section, patterns, whole), place: place(section), each }))
     .filter(({ points }) => points).sort((a, b) => b.points - a.points);
 }
 
 // A text in which the words of the query are marked.
 const marked = (text, each) => text.split(each).map((part, i) => (i % 2 ? element("mark", {}, part) : part));
 
-function optionOf({ page, title, anchor, heading, text, place, each }, i) {
+function optionOf({ page, title, anchor, heading, text, cells, place, each }, i) {
   const start = place < 60 ? 0 : text.indexOf(" ", place - 50) + 1;
   const end = start + 190 < text.length ? text.lastIndexOf(" ", start + 190) : text.length;
   const snippet = [start ? "… " : "", ...marked(text.slice(start, end), each), end < text.length ? " …" : ""];
   const option = element("a", {}, element("b", {}, ...marked(heading, each)),
     element("span", { class: "where" }, heading === title ? "" : title), element("span", { class: "snippet" }, ...snippet));
-  return Object.assign(option, { href: `${page}.html#${anchor}`, id: `found-${i}`, tabIndex: -1, role: "option", ariaSelected: "false" });
+  const cell = cells.filter(([begin]) => begin <= place).at(-1)?.[1];               // a section can be long
+  return Object.assign(option, { href: `${page}.html#${cell ?? anchor}`, id: `found-${i}`, tabIndex: -1, role: "option", ariaSelected: "false" });
 }
 
 const MOST = 20;
