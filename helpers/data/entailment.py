@@ -19,6 +19,12 @@ COLUMNS = ["gold_label label", "sentence1 premise sentence1_tokens sentence1_bin
 MARKS = [(r"-LRB- ?", "("), (r" ?-RRB-", ")"), (r"`` '' ?", '""'), (r" ?'' ''", '""'), (r"`` ?", '"'), (r" ?''", '"'),
          (r" (?=[.,;:?!]|'[a-z]|n't\b)", "")]
 
+# Of the made pairs: words that leave open which one is meant, and words that say something besides.
+GENERAL = set("program person file files message messages container containers shape shapes number numbers character "
+              "characters task tasks".split())
+TOLD = {"adjective": "large small old new long short black white positive negative", "number": "two three four",
+        "where": "cache disk network", "when": "before during after"}
+
 
 def load_entailment(name: str = "made", n_train: int = 6000, n_test: int = 900, path=None) -> tuple[list, list]:
     """(train, test): lists of (premise, hypothesis, label), the label an index in LABELS.
@@ -73,3 +79,12 @@ def spell(text):
     for mark, written in MARKS:
         text = re.sub(mark, written, text, flags=re.IGNORECASE)
     return text[1:-1].replace('""', '"').strip() if text[:1] == '"' and '""' in text else text
+
+
+def tells_more(premise: str, hypothesis: str) -> bool:
+    """Whether a made hypothesis says something that its premise leaves open: an adjective, a number, a place, a time, who, or what."""
+    def told(text):
+        words = text.lower().strip(".").split()
+        found = {kind for kind, some in TOLD.items() if {*some.split()} & {*words}}
+        return found | {kind for kind, some in {"who": words[:2], "what": words[3:]}.items() if not GENERAL & {*some}}
+    return bool(told(hypothesis) - told(premise))

@@ -13,7 +13,7 @@ import torch
 
 from helpers import finetuning
 from helpers.bert import BertClassifier
-from helpers.data.entailment import load_entailment
+from helpers.data.entailment import load_entailment, tells_more
 from helpers.pretrained.format import load_bert, load_tokenizer
 from helpers.pretrained.weights import SHIPPED
 from helpers.training import one_cycle, train
@@ -42,15 +42,16 @@ def changed_pairs(pairs):
     def without_adjectives(text):
         return " ".join(word for word in text.split() if word not in opposites(ADJECTIVES))
 
-    def of_contradictions(longer):
-        return [(b, a) for a, b, label in pairs if label == 2 and (len(a.split()) > len(b.split())) == longer]
+    def of_contradictions(more, longer):                     # two guesses at what tells apart those that a judge gets wrong
+        return [(b, a) for a, b, label in pairs
+                if label == 2 and tells_more(b, a) == more and (len(a.split()) > len(b.split())) == longer]
 
     told = [one for one, _, _ in pairs if " not " not in one]
     described = [one for one in told if without_adjectives(one) != one]
     return {
         "the same sentence twice": ([(one, one) for one, _, _ in pairs], 0),
-        "contradiction exchanged, hypothesis longer": (of_contradictions(True), 2),
-        "contradiction exchanged, not longer": (of_contradictions(False), 2),
+        **{f"contradiction exchanged, {tells}, {length}": (of_contradictions(tells == "tells more", length == "longer"), 2)
+           for tells in ("tells more", "not more") for length in ("longer", "not longer")},
         "entailment exchanged": ([(b, a) for a, b, label in pairs if label == 0], 1),
         "adjective left out of the hypothesis": ([(one, without_adjectives(one)) for one in described], 0),
         "adjective left out of the premise": ([(without_adjectives(one), one) for one in described], 1),
