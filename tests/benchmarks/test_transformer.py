@@ -8,7 +8,7 @@ from torch import nn
 
 from helpers.attention import MultiHeadAttention
 from helpers.masks import causal_mask, padding_mask
-from helpers.transformer import DecoderLayer, EncoderLayer, KVCache, Stack
+from helpers.transformer import DecoderLayer, EncoderLayer, Stack
 
 SETTINGS = [(d_model, T, max(1, 1024 // T)) for d_model in (64, 256) for T in (32, 128, 512)]
 TORCH = {"attention": "nn.MultiheadAttention", "encoder": "nn.TransformerEncoder", "encoder and decoder": "nn.Transformer"}
@@ -42,7 +42,7 @@ def models(d_model, x, mask, hidden):
     whole = nn.Transformer(d_model, 4, 2, 2, 4 * d_model, 0.1, custom_encoder=other_encoder, batch_first=True, norm_first=True)
     yield "encoder", lambda: other_encoder(x, src_key_padding_mask=hidden), lambda: encoder(x, mask)
     yield ("encoder and decoder", lambda: whole(x, x, tgt_mask=future, src_key_padding_mask=hidden, memory_key_padding_mask=hidden),
-           lambda: decoder(x, causal_mask(x.shape[1]), KVCache(encoder(x, mask), mask)))
+           lambda: decoder(x, encoder(x, mask), causal_mask(x.shape[1]), mask))
 
 
 MEMORY = '''
