@@ -82,7 +82,7 @@ def spell(text):
 
 
 def tells_more(premise: str, hypothesis: str) -> bool:
-    """Whether a made hypothesis says something that its premise leaves open: an adjective, a number, a place, a time, who, or what."""
+    """Whether a made hypothesis says what its premise leaves open: an adjective, a number, a place, a time, who, or what."""
     def told(text):
         words = text.lower().strip(".").split()
         found = {kind for kind, some in TOLD.items() if {*some.split()} & {*words}}
