@@ -206,8 +206,8 @@ class Lab(ipywidgets.Box):
 
 
 def overhang(picture: Picture) -> np.ndarray:
-    """How far labels reach out of each axes, in pixels: to the left, down, to the right, up."""
-    return np.array([abs(ax.get_tightbbox().extents - ax.bbox.extents) for ax in picture.axes])
+    """How far labels reach to the left, down, to the right and up, in pixels, of each axes; the width of a title does not count."""
+    return np.array([abs(ax.get_tightbbox(for_layout_only=True).extents - ax.bbox.extents) for ax in picture.axes])
 
 
 def explore(draw: Callable[..., Picture], *, moving: Sequence = (), drag: tuple | None = None,
