@@ -1,4 +1,5 @@
 """The table and the headlines are what the file of figures says, and nothing beside them claims a measured figure."""
+import importlib.util
 import json
 import os
 import re
@@ -7,7 +8,9 @@ import subprocess
 import sys
 
 import pytest
+import torch
 
+from helpers.masks import padding_mask
 from tests.notebooks import ROOT
 from tools import benchmark_table as table
 from tools.make_weights.fine_tuning import chosen
@@ -130,3 +133,13 @@ def test_only_what_passed_is_kept(tmp_path):
     ([1.001, 1.002], "1.00"), ("as it is", "as it is")])
 def test_numbers_have_three_digits_and_several_their_range(found, text):
     assert table.spread(found) == text
+
+
+def test_what_is_timed_against_torch_can_be_called():
+    """`make bench` takes hours, and nothing else runs it: a call that fails would be found much later."""
+    spec = importlib.util.spec_from_file_location("timed", ROOT / "tests" / "benchmarks" / "test_transformer.py")
+    timed = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(timed)
+    x, mask = torch.randn(2, 5, 8), padding_mask(torch.tensor([5, 3]), 5)
+    for name, theirs, ours in timed.models(8, x, mask, ~mask[:, 0]):
+        assert theirs().shape == ours().shape == x.shape, name
