@@ -1,12 +1,12 @@
 """What the schemes of lesson 6 reach when they are trained for longer than its page has time for."""
-from tests.notebooks import PATHS, code_cells, read
+from tests.notebooks import PATHS, code_cells, has_tag, read
 
 
 def lesson():
     """The names that lesson 6 defines, up to the function that trains a model."""
     names, notebook = {}, read(next(path for path in PATHS if path.stem.startswith("06")))
     for cell in code_cells(notebook):
-        if cell.source.startswith(("import", "class", "def", "tasks")):
+        if cell.source.startswith(("import", "class", "def", "tasks")) and not has_tag(cell, "claims"):
             exec(cell.source, names)
         if "def trained" in cell.source:
             return names

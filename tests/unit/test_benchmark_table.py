@@ -135,11 +135,21 @@ def test_numbers_have_three_digits_and_several_their_range(found, text):
     assert table.spread(found) == text
 
 
+def benchmark(name):
+    """A module of benchmarks. `make bench` takes hours, and nothing else runs them: a call that fails would be found much later."""
+    spec = importlib.util.spec_from_file_location("benchmark", ROOT / "tests" / "benchmarks" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def test_what_is_timed_against_torch_can_be_called():
-    """`make bench` takes hours, and nothing else runs it: a call that fails would be found much later."""
-    spec = importlib.util.spec_from_file_location("timed", ROOT / "tests" / "benchmarks" / "test_transformer.py")
-    timed = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(timed)
     x, mask = torch.randn(2, 5, 8), padding_mask(torch.tensor([5, 3]), 5)
-    for name, theirs, ours in timed.models(8, x, mask, ~mask[:, 0]):
+    for name, theirs, ours in benchmark("test_transformer").models(8, x, mask, ~mask[:, 0]):
         assert theirs().shape == ours().shape == x.shape, name
+
+
+def test_what_is_trained_for_longer_is_found_in_lesson_6():
+    names = benchmark("test_positions").lesson()
+    model, loss = names["trained"](names["tasks"]["five back"], "ALiBi", 0, steps=2)
+    assert 0 < loss < 10 and {"tests", "accuracies"} <= set(names)
