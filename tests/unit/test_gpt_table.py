@@ -57,6 +57,12 @@ def test_a_function_ends_where_the_indentation_does_and_each_line_is_parsed_alon
     assert parsing.share(parsing.lines_in(text)) == 2 / 3 and not parsing.parses(parsing.function_in(text))
 
 
+@pytest.mark.parametrize("docstring", ['"""One."""', '"""Two\n\n    lines.\n    """', '"""Not finished\n    yet'])
+def test_a_docstring_is_no_line_of_code(docstring):
+    after = "" if docstring.endswith("yet") else "    return 1\n"
+    assert parsing.lines_in(f"def f(x):\n    {docstring}\n{after}") == ["def f(x): pass", "return 1"][:1 + bool(after)]
+
+
 def test_the_same_characters_are_measured_whatever_the_context():
     ids = torch.arange(2000)
     measured = [gpt.windows_of(ids, context)[:, -gpt.MEASURED:] for context in (128, 256)]
@@ -66,6 +72,7 @@ def test_the_same_characters_are_measured_whatever_the_context():
 def test_an_interrupted_training_goes_on_to_the_same_weights(tmp_path, monkeypatch):
     monkeypatch.setattr(large_gpt, "SIZES", {"d_model": 8, "num_heads": 2, "d_ff": 8, "num_layers": 1, "dropout": 0.0})
     monkeypatch.setattr(large_gpt, "STEPS", 6)
+    monkeypatch.setattr(large_gpt, "BATCH", 8)
     monkeypatch.setattr(large_gpt, "SAVE_EVERY", 1)
     for name in ("whole", "broken"):
         (tmp_path / name).mkdir()

@@ -1,5 +1,6 @@
 """How much of what a model writes is Python: single lines, and whole functions."""
 import ast
+import re
 import warnings
 from collections.abc import Callable, Iterator
 
@@ -20,8 +21,9 @@ def function_in(written: str) -> str:
 
 
 def lines_in(written: str) -> list[str]:
-    """The lines of that function, without indentation; one that opens a block gets a `pass`."""
-    stripped = [line.strip() for line in function_in(written).split("\n") if line.strip()]
+    """The lines of that function, without docstrings and indentation; one that opens a block gets a `pass`."""
+    code = re.sub(r'"""(.*?)("""|\Z)', '""', function_in(written), flags=re.DOTALL)      # also one that is not finished
+    stripped = [line for line in map(str.strip, code.split("\n")) if line not in ("", '""')]
     return [line + " pass" if line.endswith(":") else line for line in stripped]
 
 

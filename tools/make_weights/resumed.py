@@ -7,6 +7,12 @@ import torch
 from helpers.training import train
 
 
+def device_name(model):
+    """What a model is trained on, for its record."""
+    device = next(model.parameters()).device
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
+
+
 def train_resumed(model, optimizer, batches_after, loss_fn, rate, schedule, checkpoint, every, report):
     """Train until the batches end, and return the seconds of processor time of all runs together.
 
