@@ -50,6 +50,8 @@ EXERCISES = {
                 lambda ids, sep, pad: ended(ids, sep)[1],
             "the `[SEP]` that ends the second text belongs to it, so its segment is 1":
                 lambda ids, sep, pad: ((ended(ids, sep)[1] == 1) & (ids != sep) & (ids != pad)).long(),
+            "the two `[SEP]` are exchanged, each belongs to the text that it ends; and padding gets 0":
+                lambda ids, sep, pad: (ended(ids, sep)[1] == 1).long(),
             "the two `[SEP]` are exchanged: each belongs to the text that it ends":
                 lambda ids, sep, pad: ((ended(ids, sep)[1] == 1) & (ids != pad)).long(),
             "padding gets 0, whatever stands before it":
