@@ -1,6 +1,5 @@
 """The translator that ships: any English text in, French out, and the tools that measure it."""
 import csv
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -67,32 +66,24 @@ def test_rows_that_are_there_are_kept_and_the_others_measured(tmp_path, monkeypa
     words = [(["a", "b"], ["x"]), (["b"], ["y", "z"])] * 4
     vocab = decoding.corpus()[2:]
     monkeypatch.setattr(decoding, "corpus", lambda: (words, words, *vocab))
-    monkeypatch.setattr(decoding, "STEPS", 2)
+    monkeypatch.setattr(decoding, "TRAININGS", ((0.0, 2), (0.1, 2)))
     monkeypatch.setattr(decoding, "WIDTHS", (1, 3))
-    kept = {"smoothing": "0.0", "seed": "0", "loss": "9.99", "accuracy": "0", "confidence": "0", "empty_costs": "0", "bleu": "0"}
+    kept = dict.fromkeys(decoding.COLUMNS["smoothing"], "0") | {"smoothing": "0.0", "steps": "2", "loss": "9.99"}
     decoding.write(tmp_path / "smoothing.csv", [kept])
     decoding.make(tmp_path, [0])
     first, second = table(tmp_path / "smoothing.csv")
     assert first == kept and second["smoothing"] == "0.1" and float(second["loss"]) > 0
     rows = table(tmp_path / "search.csv")
-    assert [(row["smoothing"], row["probabilities"], row["width"], row["penalty"]) for row in rows] == [
-        ("0.1", change, width, alpha) for change in decoding.CHANGES for width in ("1", "3") for alpha in ("0.0", "0.6")]
-    assert float(rows[0]["log_prob"]) <= float(rows[2]["log_prob"])
+    assert [(row["smoothing"], row["width"], row["penalty"]) for row in rows] == [
+        ("0.1", width, penalty) for width in ("1", "3") for penalty in ("0.0", "0.6", "paid back")]
+    assert float(rows[0]["log_prob"]) <= float(rows[3]["log_prob"])
 
 
-def test_changed_probabilities_are_divided_by_their_sum():
-    p = torch.tensor([[[0.9, 0.0601, 0.0299, 0.01]]])
-    same = SimpleNamespace(start=None, step=lambda ids, state: p.log())
-    for change, expected in [("as they are", p), ("floor subtracted", [0.875, 0.0351, 0.0049, 0.0]),
-                             ("none below 0.02", [0.9, 0.0601, 0.0299, 0.0]),
-                             ("temperature 0.7", [0.8603, 0.0180, 0.0066, 0.0014])]:
-        found = decoding.changed(same, decoding.CHANGES[change], 4).step(None, None).log_softmax(-1).exp()
-        assert_close(found[0, 0], torch.as_tensor(expected).flatten() / torch.as_tensor(expected).sum(), atol=2e-4, rtol=0)
-
-
-def test_the_likeliest_token_is_left_where_all_are_below_the_line():
-    p = torch.tensor([0.019] + [0.009] * 109)
-    assert decoding.CHANGES["none below 0.02"](p, None).tolist() == pytest.approx([0.019] + [0.0] * 109)
+def test_what_is_paid_back_is_the_least_cost_of_a_token_after_smoothing():
+    ids, total = torch.tensor([[[5, 3, 0, 0], [5, 6, 7, 3]]]), torch.tensor([[-1.0, -1.2]])
+    assert decoding.TAX == pytest.approx(0.10536, abs=1e-5)
+    assert_close(decoding.SCORES["paid back"](total, ids), torch.tensor([[-0.7893, -0.7786]]), atol=1e-3, rtol=0)
+    assert decoding.SCORES["0.0"](total, ids).argmax() == 0 and decoding.SCORES["paid back"](total, ids).argmax() == 1
 
 
 PAIRS = [(f"the {a} {b}.", f"le {c} {d}.") for a, c in (("cat", "chat"), ("dog", "chien"), ("wolf", "loup"))

@@ -1,12 +1,12 @@
 """Measures lesson 9's model with three seeds, with and without label smoothing: some minutes of one core.
 
 smoothing.csv: the loss of each next word, how often the likeliest word is right and how probable it is, what an empty answer costs,
-BLEU. search.csv: what beams of several widths find, with the model's probabilities as they are and changed in several ways. The
-rows that are in a table already are kept, so that it can be stopped and started again.
+BLEU. search.csv: what beams of several widths find, chosen by log-probability, by that over a length penalty, and by that with TAX
+paid back for each token. The rows that are in a table already are kept, so that it can be stopped and started again.
 """
 import argparse
+import math
 import pathlib
-from types import SimpleNamespace
 
 import sacrebleu
 import torch
@@ -19,23 +19,23 @@ from helpers.transformer import Transformer
 from tools.make_weights import tables
 from tools.make_weights.translation import corpus
 
-SEEDS, STEPS, WIDTHS, PENALTIES, SENTENCES = 3, 350, (1, 4, 100), (0.0, 0.6), 100
-CHANGES = {"as they are": lambda p, floor: p, "floor subtracted": lambda p, floor: (p - floor).clamp(min=0),
-           # but the likeliest, so that something is left
-           "none below 0.02": lambda p, floor: p * (p >= p.amax(-1, keepdim=True).clamp(max=0.02)),
-           "temperature 0.7": lambda p, floor: p ** (1 / 0.7)}
-SEARCH = ["probabilities", "width", "penalty", "log_prob", "tokens", "empty", "bleu"]
-COLUMNS = {"smoothing": ["smoothing", "seed", "loss", "accuracy", "confidence", "empty_costs", "bleu"],
+SEEDS, WIDTHS, SENTENCES = 3, (1, 4, 100), 100
+TRAININGS = (0.0, 350), (0.1, 350), (0.0, 180)               # label smoothing and steps; the last is stopped early
+TAX = -math.log(0.9)                                         # at least so much costs a token whose target label smoothing made 0.9
+SCORES = {"0.0": lambda total, ids: total, "0.6": lambda total, ids: total / penalty(ids, 0.6),
+          "paid back": lambda total, ids: total + TAX * (ids != PAD).sum(-1)}
+SEARCH = ["width", "penalty", "log_prob", "tokens", "empty", "bleu"]
+COLUMNS = {"smoothing": ["smoothing", "steps", "seed", "loss", "accuracy", "confidence", "empty_costs", "bleu"],
            "translator": ["from", "to", "sentences", "greedy", "beam", "greedy_words", "phrases_words"],
-           "translator_search": SEARCH, "search": ["smoothing", "seed", *SEARCH]}
+           "translator_search": SEARCH, "search": ["smoothing", "steps", "seed", *SEARCH]}
 
 
-def trained(pairs, en, fr, seed, smoothing):
+def trained(pairs, en, fr, seed, smoothing, steps):
     """The lesson's model."""
     torch.manual_seed(seed)
     model = Transformer(len(en), len(fr), d_model=64, num_heads=4, d_ff=256, num_layers=1, dropout=0.0)
-    train(model, batches([(en.encode(e), fr.encode(f)) for e, f in pairs], 128, STEPS, seed),
-          lambda *batch: sequence_loss(*batch, label_smoothing=smoothing), 5e-3, one_cycle(STEPS), clip=1.0)
+    train(model, batches([(en.encode(e), fr.encode(f)) for e, f in pairs], 128, steps, seed),
+          lambda *batch: sequence_loss(*batch, label_smoothing=smoothing), 5e-3, one_cycle(steps), clip=1.0)
     return model
 
 
@@ -50,50 +50,37 @@ def next_words(model, pairs, en, fr):
     return loss.item(), right.item(), top.exp()[real].mean().item()
 
 
-def changed(model, change, vocab_size):
-    """A model whose next-token probabilities p [.., vocab_size] are change(p, floor), divided by their sum.
-
-    floor: what label smoothing of 0.1 gives each wrong token.
-    """
-    def step(ids, state):
-        return change(model.step(ids, state).softmax(-1), 0.1 / vocab_size).log()
-
-    return SimpleNamespace(start=model.start, step=step)
-
-
 @torch.no_grad()
-def search_rows(model, parts, references, decode, vocab_size, max_len=40, changes=CHANGES):
-    """A row for each change of the probabilities, width and length penalty; log_prob is that of the changed ones.
+def search_rows(model, parts, references, decode, max_len=40, scores=SCORES):
+    """A row for each width and each way to choose among the hypotheses that are kept to the end.
 
     parts: batches (src, lengths). references: one text for each sentence. decode: from ids [T] to text.
     """
-    for name in changes:
-        net = changed(model, CHANGES[name], vocab_size)
-        for width in WIDTHS:
-            found = [beams(net, *part, max_len, width) for part in parts]
-            ids = torch.cat([torch.nn.functional.pad(ids, (0, max_len - ids.shape[-1]), value=PAD) for ids, _ in found])
-            total = torch.cat([total for _, total in found])                               # [B, width]
-            for alpha in PENALTIES:
-                best = (total / penalty(ids, alpha)).argmax(-1, keepdim=True)              # [B, 1]
-                chosen = ids.take_along_dim(best.unsqueeze(-1), 1).squeeze(1)              # [B, max_len]
-                score = sacrebleu.corpus_bleu([decode(row) for row in chosen], [references], force=True).score
-                yield {"probabilities": name, "width": width, "penalty": alpha, "log_prob": f"{total.gather(1, best).mean():.4g}",
-                       "tokens": f"{(chosen != PAD).sum(1).float().mean():.4g}", "empty": (chosen[:, 0] == EOS).sum().item(),
-                       "bleu": f"{score:.4g}"}
+    for width in WIDTHS:
+        found = [beams(model, *part, max_len, width) for part in parts]
+        ids = torch.cat([torch.nn.functional.pad(ids, (0, max_len - ids.shape[-1]), value=PAD) for ids, _ in found])
+        total = torch.cat([total for _, total in found])                                   # [B, width]
+        for name in scores:
+            best = SCORES[name](total, ids).argmax(-1, keepdim=True)                       # [B, 1]
+            chosen = ids.take_along_dim(best.unsqueeze(-1), 1).squeeze(1)                  # [B, max_len]
+            score = sacrebleu.corpus_bleu([decode(row) for row in chosen], [references], force=True).score
+            yield {"width": width, "penalty": name, "log_prob": f"{total.gather(1, best).mean():.4g}",
+                   "tokens": f"{(chosen != PAD).sum(1).float().mean():.4g}", "empty": (chosen[:, 0] == EOS).sum().item(),
+                   "bleu": f"{score:.4g}"}
 
 
-def measured(smoothing, seed):
+def measured(smoothing, steps, seed):
     """(a row of smoothing.csv, rows of search.csv) for one training."""
     pairs, test, en, fr = corpus()
-    model = trained(pairs, en, fr, seed, smoothing)
+    model = trained(pairs, en, fr, seed, smoothing, steps)
     loss, accuracy, confidence = (f"{x:.4g}" for x in next_words(model, test, en, fr))
     src, lengths = pad([en.encode(english) for english, _ in test[:SENTENCES]])
     empty = answer_scores(model, src, lengths, torch.full((len(src), 1), EOS), length_penalty=0.0)     # [B]
-    row = {"smoothing": smoothing, "seed": seed, "loss": loss, "accuracy": accuracy, "confidence": confidence,
+    row = {"smoothing": smoothing, "steps": steps, "seed": seed, "loss": loss, "accuracy": accuracy, "confidence": confidence,
            "empty_costs": f"{-empty.mean():.4g}", "bleu": f"{bleu(model, test, en, fr):.4g}"}
     rows = search_rows(model, list(zip(src.split(25), lengths.split(25))), [" ".join(french) for _, french in test[:SENTENCES]],
-                       lambda ids: " ".join(fr.decode(ids)), len(fr), changes=CHANGES if smoothing else ["as they are"])
-    return row, [{"smoothing": smoothing, "seed": seed, **found} for found in rows]
+                       lambda ids: " ".join(fr.decode(ids)))
+    return row, [{"smoothing": smoothing, "steps": steps, "seed": seed, **found} for found in rows]
 
 
 def write(path, rows):
@@ -105,9 +92,10 @@ def make(folder: pathlib.Path, seeds=range(SEEDS)) -> None:
     """Write the rows that the tables lack."""
     smoothing, search = (tables.read(folder / f"{name}.csv") for name in ("smoothing", "search"))
     for seed in seeds:
-        for share in (0.0, 0.1):
-            if not any((row["smoothing"], row["seed"]) == (str(share), str(seed)) for row in smoothing):
-                row, rows = measured(share, seed)
+        for share, steps in TRAININGS:
+            wanted = {"smoothing": str(share), "steps": str(steps), "seed": str(seed)}
+            if not any(wanted.items() <= row.items() for row in smoothing):
+                row, rows = measured(share, steps, seed)
                 smoothing.append(row)
                 search += rows
                 write(folder / "smoothing.csv", smoothing)

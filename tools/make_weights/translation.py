@@ -20,7 +20,7 @@ from helpers.recurrent import Seq2Seq
 from helpers.text import Vocab, batches, split_words
 from helpers.training import one_cycle, sequence_loss, train
 from helpers.transformer import Transformer
-from tests.benchmarks.phrases import by_phrases, phrase_table
+from tests.benchmarks import phrases
 
 TEST, SEEDS = 1000, 3
 SIZES = {
@@ -74,8 +74,8 @@ def make(folder: pathlib.Path) -> None:
 def write_table(folder: pathlib.Path) -> None:
     """translation.csv: a row for each model and seed, from the records of the weights in a folder; then one for phrases."""
     train_pairs, test_pairs, en, fr = corpus()
-    table = phrase_table(train_pairs, en, fr)
-    written = [" ".join(by_phrases(table, english)) for english, _ in test_pairs]
+    by_phrases = phrases.translator(train_pairs, en, fr)
+    written = [" ".join(by_phrases(english)) for english, _ in test_pairs]
     counted = sacrebleu.corpus_bleu(written, [[" ".join(french) for _, french in test_pairs]], force=True).score
     with (folder / "translation.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
