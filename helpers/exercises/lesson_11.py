@@ -102,9 +102,9 @@ EXERCISES = {
         }),
     "min_p": Exercise(
         slow_min_p,
-        [(torch.tensor([[0.5, 0.4, 0.1]]), 0.5), (torch.tensor([[0.25, 0.25, 0.25, 0.25], [0.9, 0.06, 0.03, 0.01]]), 0.1),
-         (torch.tensor([[0.1, 0.2, 0.3, 0.4], [0.6, 0.3, 0.1, 0.0], [0.4, 0.2, 0.2, 0.2]]), 0.5),
-         (torch.tensor([[0.5, 0.3, 0.15, 0.05]]), 0.2)],
+        [(torch.tensor([[0.5, 0.4, 0.1]]), 0.5), (torch.tensor([[0.5, 0.3, 0.15, 0.05]]), 0.2),
+         (torch.tensor([[0.25, 0.25, 0.25, 0.25], [0.9, 0.06, 0.03, 0.01]]), 0.1),
+         (torch.tensor([[0.1, 0.2, 0.3, 0.4], [0.6, 0.3, 0.1, 0.0], [0.4, 0.2, 0.2, 0.2]]), 0.5)],
         {
             "you keep what is within `share` of the largest probability; keep what has at least `share` of it":
                 lambda probs, share: kept_alone(probs, probs >= (1 - share) * probs.amax(-1, keepdim=True)),
