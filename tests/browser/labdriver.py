@@ -227,6 +227,14 @@ class Notebook:
             return now if now != before else None
         return wait_until(changed, timeout, lambda: f"the picture did not change within {timeout} s")
 
+    def settled(self, picture, pause=500):
+        """The fingerprint when two looks, `pause` milliseconds apart, agree: what was typed before has been drawn."""
+        def twice():
+            before = self.fingerprint(picture)
+            self.page.wait_for_timeout(pause)
+            return before if self.fingerprint(picture) == before else None
+        return wait_until(twice, 20, lambda: f"{picture} does not come to rest")
+
     def say(self, code):
         """What the kernel prints when it runs this, beside the cells."""
         self.page.evaluate("""async (code) => {
