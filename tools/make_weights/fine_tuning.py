@@ -31,7 +31,7 @@ from tools.make_weights import counting, logistic
 
 COLUMNS = ["task", "start", "examples", "seed", "rate", "passes", "validation", "score", "seconds"]
 EXAMPLES = [50, 100, 250, 500, 1000]
-TRIALS = {                                                   # (learning rate, passes over the examples), of 16 at a time
+TRIALS = {                                                   # (learning rate, passes), 16 examples at a time; of equals the first
     "pretrained": [(3e-4, 5), (7e-4, 5), (1.5e-3, 5), (3e-3, 5), (7e-4, 10), (1.5e-3, 20), (1.5e-3, 10)],
     "from scratch": [(2.5e-4, 20), (5e-4, 20), (1e-3, 20), (5e-4, 40)],
     "frozen": [(1e-3, 20), (3e-3, 20), (1e-2, 20), (1e-2, 200), (3e-2, 200)],                  # a linear layer alone is quick

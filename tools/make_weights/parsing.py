@@ -22,7 +22,7 @@ def function_in(written: str) -> str:
 
 def lines_in(written: str) -> list[str]:
     """The lines of that function, without docstrings and indentation; one that opens a block gets a `pass`."""
-    code = re.sub(r'"""(.*?)("""|\Z)', '""', function_in(written), flags=re.DOTALL)      # also one that is not finished
+    code = re.sub(r'""".*?("""|\Z)', '""', function_in(written), flags=re.DOTALL)      # also one that is not finished
     stripped = [line for line in map(str.strip, code.split("\n")) if line not in ("", '""')]
     return [line + " pass" if line.endswith(":") else line for line in stripped]
 
