@@ -60,7 +60,7 @@ def window(notebook):
         notebook.page.set_viewport_size({"width": width, "height": height})
         notebook.page.wait_for_timeout(500)
     yield resize
-    notebook.page.set_viewport_size(before)
+    resize(**before)                                                            # the next test finds it laid out again
 
 
 def show(part, view):
