@@ -34,10 +34,12 @@ HEADLINES = [
     ("Lesson 8 trains a Transformer in {} s on one core. It then reads {} % of the dates that it has never seen without a mistake.",
      [("training the Transformer of lesson 8, seconds of one core", "here", ""),
       ("dates never trained on, % read without a mistake", "here", "")]),
-    ("An explorer shows a new attention map {} ms after its slider moves, a lab with two panels in {} ms.",
-     [("explorer, one map of 16 x 16", "here", ""), ("lab with two panels, only what moves redrawn", "here", "")]),
-    ("Lesson 9's translator, which comes with the course, scores {} BLEU (in small letters, words apart) on sentences that it has "
-     "never seen. A table of phrases, counted in the same sentence pairs, scores {}.",
+    ("An explorer shows a new attention map {} ms after its slider moves. A lab with two panels takes {} ms if only what moves is "
+     "redrawn, {} ms if all is.",
+     [("explorer, one map of 16 x 16", "here", ""), ("lab with two panels, only what moves redrawn", "here", ""),
+      ("lab with two panels, all redrawn", "here", "")]),
+    ("Lesson 9's translator, which comes with the course, writes greedily and scores {} BLEU (lower-cased, split into words) on "
+     "2,000 sentences that it has never seen. A table of phrases, counted in the same sentence pairs, scores {}.",
      [("the same, in small letters, words apart", "here", ""),
       ("the same, in small letters, words apart", "against", "a table of phrases of the same pairs ")]),
 ]

@@ -41,7 +41,7 @@ def build(folder, live=NAMES):
     intro, start = re.match(r"(.*?)(^## Start.*?)^## ", readme, flags=re.M | re.S).groups()
     shared = {"course": re.match(r"# (.*)", readme)[1], "lessons": lessons(readme)}
     prose = Prose(ROOT)
-    intro = re.sub(r"^!\[.*\.gif\)\n", "", intro, flags=re.M)              # here the model itself moves
+    intro = re.sub(r"^!\[.*\.gif\)\n\n.*\n", "", intro, flags=re.M)      # here the model itself moves: no picture, no caption
     write(folder / "index.html", "index.html", **shared, intro=prose.render(intro), start=prose.render(start),
           **models.write(folder))
     sheets = [PAGES / "style.css", PAGES / "live.css", PAGES / "labs.css", *sorted((ROOT / "helpers" / "widgets").glob("*.css"))]
