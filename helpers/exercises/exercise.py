@@ -160,7 +160,7 @@ def agree(result, other) -> bool:
 
 def close(result: Tensor, needed: Tensor) -> Tensor:
     """Where two tensors of one shape agree, to five digits of the largest number needed: a boolean tensor."""
-    size = needed.double().nan_to_num(0, 0, 0).abs().max().item() or 1.0
+    size = max(needed.double().nan_to_num(0, 0, 0).abs().flatten().tolist(), default=0.0) or 1.0
     return torch.isclose(result.double(), needed.double(), rtol=0, atol=1e-5 * size, equal_nan=True)
 
 
