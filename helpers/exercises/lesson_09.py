@@ -128,6 +128,8 @@ EXERCISES = {
                 lambda a, r, n: share(a, r, n, lambda a, b: sum(count for gram, count in a.items() if gram in b)),
             "each n-gram counts only once; it counts as often as it occurs in both":
                 lambda a, r, n: share(a, r, n, lambda a, b: len(a.keys() & b.keys())),
+            "you count different n-grams; one that occurs twice counts twice, in the answers, too":
+                lambda a, r, n: share(a, r, n, lambda a, b: len(a.keys() & b.keys()), lambda answer, right: len(answer)),
             "this is the mean of the sentences' shares; add up the counts first, and divide once":
                 mean_share,
             "you clip by the counts of all right translations; clip each answer by its own one":
@@ -162,6 +164,8 @@ EXERCISES = {
                 lambda logits, ids, a: -score(logits, ids, a),
             "the logits are summed as they are; take the logarithm of their softmax first":
                 lambda logits, ids, a: score(logits, ids, a, of=lambda x: x),
+            "the softmax runs over the steps; it runs over the tokens of the vocabulary, the last axis":
+                lambda logits, ids, a: score(logits, ids, a, of=lambda x: x.log_softmax(0)),
             "you sum probabilities; sum their logarithms":
                 lambda logits, ids, a: score(logits, ids, a, of=lambda x: x.softmax(-1)),
             "the length penalty is missing":
@@ -170,6 +174,8 @@ EXERCISES = {
                 lambda logits, ids, a: score(logits, ids, a, divide=False),
             "5 + length / 6 is not (5 + length) / 6; set the brackets":
                 lambda logits, ids, a: score(logits, ids, 0.0) / (5 + (ids != 0).sum() / 6) ** a,
+            "α is a power here; you multiply by it":
+                lambda logits, ids, a: score(logits, ids, 0.0) / ((5 + (ids != 0).sum()) / 6 * a),
             "this is the mean over the tokens; divide the sum by the penalty, ((5 + length) / 6) to the power of α":
                 lambda logits, ids, a: score(logits, ids, 0.0) / (ids != 0).sum(),
             "you divide by the length to the power of α; the penalty is ((5 + length) / 6) to the power of α":

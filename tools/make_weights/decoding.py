@@ -1,12 +1,13 @@
 """Measures lesson 9's model with three seeds, with and without label smoothing: some minutes of one core.
 
 smoothing.csv: the loss of each next word, how often the likeliest word is right and how probable it is, what an empty answer costs,
-BLEU. search.csv: what beams of several widths find, chosen by log-probability, by that over a length penalty, and by that with TAX
-paid back for each token. The rows that are in a table already are kept, so that it can be stopped and started again.
+BLEU. search.csv: what beams of several widths find, chosen by log-probability and by that over a length penalty. Where the penalty
+is "undone", label smoothing was taken off the probabilities in which the beam searched, whether the model was trained with it or
+not. The rows that are in a table already are kept, so that it can be stopped and started again.
 """
 import argparse
-import math
 import pathlib
+from types import SimpleNamespace
 
 import sacrebleu
 import torch
@@ -21,9 +22,7 @@ from tools.make_weights.translation import corpus
 
 SEEDS, WIDTHS, SENTENCES = 3, (1, 4, 100), 100
 TRAININGS = (0.0, 350), (0.1, 350), (0.0, 180)               # label smoothing and steps; the last is stopped early
-TAX = -math.log(0.9)                                         # at least so much costs a token whose target label smoothing made 0.9
-SCORES = {"0.0": lambda total, ids: total, "0.6": lambda total, ids: total / penalty(ids, 0.6),
-          "paid back": lambda total, ids: total + TAX * (ids != PAD).sum(-1)}
+UNDONE = 0.1                                                 # the label smoothing that is taken off
 SEARCH = ["width", "penalty", "log_prob", "tokens", "empty", "bleu"]
 COLUMNS = {"smoothing": ["smoothing", "steps", "seed", "loss", "accuracy", "confidence", "empty_costs", "bleu"],
            "translator": ["from", "to", "sentences", "greedy", "beam", "greedy_words", "phrases_words"],
@@ -50,9 +49,20 @@ def next_words(model, pairs, en, fr):
     return loss.item(), right.item(), top.exp()[real].mean().item()
 
 
+def undone(model, smoothing):
+    """The model for `beams`, with the probabilities p' = (p - smoothing / V) / (1 - smoothing).
+
+    A model that fits targets smoothed by so much gives p when p' would be right.
+    """
+    def step(ids, state):
+        p = model.step(ids, state).softmax(-1)                                             # [B, T, V]
+        return ((p - smoothing / p.shape[-1]) / (1 - smoothing)).clamp(min=1e-7).log()
+    return SimpleNamespace(start=model.start, step=step)
+
+
 @torch.no_grad()
-def search_rows(model, parts, references, decode, max_len=40, scores=SCORES):
-    """A row for each width and each way to choose among the hypotheses that are kept to the end.
+def search_rows(model, parts, references, decode, max_len=40, penalties=(0.0, 0.6)):
+    """A row for each width and each length penalty, which chooses among the hypotheses that are kept to the end.
 
     parts: batches (src, lengths). references: one text for each sentence. decode: from ids [T] to text.
     """
@@ -60,11 +70,11 @@ def search_rows(model, parts, references, decode, max_len=40, scores=SCORES):
         found = [beams(model, *part, max_len, width) for part in parts]
         ids = torch.cat([torch.nn.functional.pad(ids, (0, max_len - ids.shape[-1]), value=PAD) for ids, _ in found])
         total = torch.cat([total for _, total in found])                                   # [B, width]
-        for name in scores:
-            best = SCORES[name](total, ids).argmax(-1, keepdim=True)                       # [B, 1]
+        for alpha in penalties:
+            best = (total / penalty(ids, alpha)).argmax(-1, keepdim=True)                  # [B, 1]
             chosen = ids.take_along_dim(best.unsqueeze(-1), 1).squeeze(1)                  # [B, max_len]
             score = sacrebleu.corpus_bleu([decode(row) for row in chosen], [references], force=True).score
-            yield {"width": width, "penalty": name, "log_prob": f"{total.gather(1, best).mean():.4g}",
+            yield {"width": width, "penalty": alpha, "log_prob": f"{total.gather(1, best).mean():.4g}",
                    "tokens": f"{(chosen != PAD).sum(1).float().mean():.4g}", "empty": (chosen[:, 0] == EOS).sum().item(),
                    "bleu": f"{score:.4g}"}
 
@@ -78,8 +88,10 @@ def measured(smoothing, steps, seed):
     empty = answer_scores(model, src, lengths, torch.full((len(src), 1), EOS), length_penalty=0.0)     # [B]
     row = {"smoothing": smoothing, "steps": steps, "seed": seed, "loss": loss, "accuracy": accuracy, "confidence": confidence,
            "empty_costs": f"{-empty.mean():.4g}", "bleu": f"{bleu(model, test, en, fr):.4g}"}
-    rows = search_rows(model, list(zip(src.split(25), lengths.split(25))), [" ".join(french) for _, french in test[:SENTENCES]],
-                       lambda ids: " ".join(fr.decode(ids)))
+    given = (list(zip(src.split(25), lengths.split(25))), [" ".join(french) for _, french in test[:SENTENCES]],
+            lambda ids: " ".join(fr.decode(ids)))
+    rows = [*search_rows(model, *given),
+            *(found | {"penalty": "undone"} for found in search_rows(undone(model, UNDONE), *given, penalties=[0.0]))]
     return row, [{"smoothing": smoothing, "steps": steps, "seed": seed, **found} for found in rows]
 
 

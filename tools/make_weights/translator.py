@@ -160,8 +160,7 @@ def search_rows(model, tokenizer, pairs, batch_size=10):
     """The rows of translator_search.csv."""
     parts = [pad([tokenizer.encode(english.lower()).ids for english, _ in pairs[i:i + batch_size]])
              for i in range(0, len(pairs), batch_size)]
-    return decoding.search_rows(model, parts, [french for _, french in pairs], lambda ids: tokenizer.decode(ids.tolist()),
-                                MOST, ["0.0", "0.6"])
+    return decoding.search_rows(model, parts, [french for _, french in pairs], lambda ids: tokenizer.decode(ids.tolist()), MOST)
 
 
 def measure(path, folder: pathlib.Path) -> None:
