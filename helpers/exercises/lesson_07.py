@@ -174,6 +174,10 @@ EXERCISES = {
                 lambda *case: layer(*case, around=(lambda x, sublayer: rms_norm(x + sublayer(x)),) * 3),
             "you add to the normalised copy; add to x itself":
                 lambda *case: layer(*case, around=(lambda x, sublayer: rms_norm(x) + sublayer(rms_norm(x)),) * 3),
+            **{f"you add what {name} returns to the normalised copy; add it to x itself":
+               lambda *case, number=number: layer(*case, around=only(
+                   number, lambda x, sublayer: rms_norm(x) + sublayer(rms_norm(x))))
+               for number, name in enumerate(("self-attention", "cross-attention", "feed-forward"))},
             "the norm is missing; each sublayer reads a normalised copy of x":
                 lambda *case: layer(*case, around=(before(as_it_is),) * 3),
             **{f"{name} reads x as it is; it has a norm before it, too":

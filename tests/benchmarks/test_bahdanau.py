@@ -39,9 +39,12 @@ MODELS = {
     "GRU, mean of outputs": {"attention": False},
     "GRU, counting along": {"attention": False},
     "GRU, counting back": {"attention": False},
+    "GRU, first state alone": {"attention": False},
+    "GRU, attention, faster": {},
+    "LSTM, attention, faster": {"kind": "lstm"},
 }
-RATES = {"GRU, one vector of 256, slower": 3e-3}                        # of learning, at its peak; 8e-3 for the others
-RUNS = [(name, 300) for name in MODELS if name not in RATES]
+RATES = {"GRU, one vector of 256, slower": 3e-3, "GRU, attention, faster": 16e-3, "LSTM, attention, faster": 16e-3}    # else 8e-3
+RUNS = [(name, 300) for name in MODELS if not name.endswith("slower")]
 RUNS += [(name, 1500) for name in ("GRU, one vector", "LSTM, one vector", "GRU, attention", "GRU, one vector of 256",
                                    "GRU, one vector of 256, slower", "GRU, counting along")]
 REORDERED = [("GRU, one vector", 300), ("GRU, attention", 300), ("GRU, counting along", 300), ("GRU, attention", 1500),
@@ -86,7 +89,17 @@ class BackwardsContext(PositionContext):
         return (state.last - state.steps).clamp(min=0)
 
 
-CONTEXTS = {"GRU, mean of outputs": MeanContext, "GRU, counting along": PositionContext, "GRU, counting back": BackwardsContext}
+class NoContext(Seq2Seq):
+    """The source gives the decoder its first state, and nothing after that."""
+
+    def start(self, src, lengths):
+        state = super().start(src, lengths)
+        state.context = torch.zeros_like(state.context)                                      # [B, 1, d_model]
+        return state
+
+
+CONTEXTS = {"GRU, mean of outputs": MeanContext, "GRU, counting along": PositionContext, "GRU, counting back": BackwardsContext,
+            "GRU, first state alone": NoContext}
 
 
 def second_clause_first(french):

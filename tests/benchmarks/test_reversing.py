@@ -59,13 +59,14 @@ def test_letters(one_thread, figure):
     found = list(reversing.rows())
     tables.write(SHIPPED / "reversing.csv", reversing.COLUMNS, found)
 
-    def of_seeds(kind, others, model="Transformer"):
-        return [100 * float(row[kind]) for row in found if row["model"] == model and row["others"] == others]
+    def of_seeds(kind, training, model="Transformer"):
+        return [100 * float(row[kind]) for row in found if (row["model"], (row["others"], row["steps"])) == (model, training)]
 
     gru = "GRU with attention"
-    for others, of in zip(reversing.OTHERS, ("3 to 7 letters", "words of few letters and of eight, too")):
-        for kind in reversing.COLUMNS[3:]:
+    words = "3 to 7 letters", "words of few letters and of eight, too", "3 to 7 letters for three times the steps"
+    for training, of in zip(reversing.TRAININGS, words):
+        for kind in reversing.COLUMNS[4:]:
             what = kind.replace("_", " ") + (" seven times" if kind == "one_letter" else "")
-            figure(f"copy or reverse, trained on {of}: {what}, % right", of_seeds(kind, others),
-                   {f"{gru}, as many steps": of_seeds(kind, others, gru)}, how="3 seeds")
-        assert min(of_seeds("new_words", others)) > 98
+            figure(f"copy or reverse, trained on {of}: {what}, % right", of_seeds(kind, training),
+                   {f"{gru}, as many steps": of_seeds(kind, training, gru)}, how="3 seeds")
+        assert min(of_seeds("new_words", training)) > 98

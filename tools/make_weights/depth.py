@@ -1,8 +1,8 @@
 """Trains the encoders of lesson 7 that reverse eight digits, in every setting of its lab, and writes their losses.
 
 Residual on and off, norm before, after or none, by depth and learning rate, post-norm also with a warm-up: three seeds each. The
-controls: 24 layers without norms that start smaller, that clip the gradient, or that get more steps; eight pre-norm layers with a
-warm-up; and two without residuals that get more steps.
+controls: 24 layers without norms that start smaller, that clip the gradient, or that get more steps; 24 with post-norm, and two to
+eight without residuals, that get more steps; and eight pre-norm layers with a warm-up.
 """
 import argparse
 import csv
@@ -17,7 +17,7 @@ from helpers.pretrained.weights import SHIPPED
 from helpers.training import train
 from helpers.transformer import Embedding, EncoderLayer, Stack
 
-STEPS, MORE, EVERY = 200, 800, 10                            # of the training; of two controls; to a point of the curve
+STEPS, MORE, EVERY = 200, 800, 10                            # of the training; of some controls; to a point of the curve
 GRID = {"residual": (True, False), "norm": ("pre", "post", "none", "small start"), "warm": (0, 20),
         "depth": (1, 2, 4, 8, 24), "lr": (0.001, 0.003, 0.01), "steps": (STEPS, MORE), "clip": (None, 1.0), "seed": (0, 1, 2)}
 
@@ -78,7 +78,8 @@ def wanted(residual, norm, warm, depth, lr, steps, clip, seed):
     """Whether a setting is trained: a warm-up for post-norm, which is said to need it; each control at one depth alone."""
     deep_without_norms = (residual, norm, warm, depth) == (True, "none", 0, 24)
     if steps == MORE:
-        return not clip and (deep_without_norms or (residual, norm, warm, depth, lr) == (False, "pre", 0, 2, 0.003))
+        without_residual = not residual and norm == "pre" and not warm and depth in (2, 4, 8)
+        return not clip and (deep_without_norms or without_residual or residual and norm == "post" and depth == 24)
     if clip:
         return deep_without_norms
     if norm == "small start":
