@@ -12,7 +12,7 @@ from helpers.widgets import AttentionExplorer, explore
 from tests.lessons.typed import some, typed
 from tests.notebooks import ROOT, code_cells, has_tag, is_solution, read
 
-VALUES = {"COLORS", "MOST", "CLS"}                           # what the functions need of the page's values
+VALUES = {"COLORS", "MOST", "CLS", "BARS"}                         # what the functions need of the page's values
 
 
 @pytest.fixture(scope="module")
