@@ -56,7 +56,8 @@ def first_of_all(words):
 EXERCISES = {
     "tags_of_words": Exercise(
         slow_tags_of_words,
-        [(torch.tensor([[0.0, 0, 0], [1, 3, 0], [6, 0, 0], [0, 0, 4], [0, 1, 0]]),
+        [(torch.tensor([[0.0, 1], [2, 0]]), torch.tensor([0, 0])),
+         (torch.tensor([[0.0, 0, 0], [1, 3, 0], [6, 0, 0], [0, 0, 4], [0, 1, 0]]),
           torch.tensor([-1, 0, 0, 0, -1])),
          (torch.tensor([[0.0, 9], [0, 1], [5, 0], [3, 1], [2, 0], [0, 2], [8, 0], [0, 7]]),
           torch.tensor([-1, 0, 0, 0, 1, 2, 2, -1])),
@@ -65,6 +66,8 @@ EXERCISES = {
         {
             "the first token of all may begin a word, too":
                 lambda logits, words: logits[1:][(words[1:] != words[:-1]) & (words[1:] >= 0)].argmax(1),
+            "the first token has none before it; `roll` compares it with the last one":
+                lambda logits, words: logits[(words >= 0) & (words != words.roll(1))].argmax(1),
             "these are the tags of all pieces of words; a word has one tag, that of its first piece":
                 lambda logits, words: logits[words >= 0].argmax(1),
             "[CLS] and [SEP] belong to no word: their number is -1":

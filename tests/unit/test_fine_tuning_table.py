@@ -113,6 +113,17 @@ def test_of_several_rates_the_one_that_validation_prefers_counts(tmp_path):
     assert fine_tuning.chosen("a", "counting", 10, file) == [0.1]
 
 
+def test_a_network_keeps_the_setting_that_was_chosen_with_the_first_seed(tmp_path):
+    file = tmp_path / "runs.csv"
+    rows = [("a", "pretrained", 1000, 0, 0.1, 1, 0.5, 0.7, ""), ("a", "pretrained", 1000, 0, 0.2, 1, 0.4, 0.9, ""),
+            ("a", "pretrained", 1000, 1, 0.1, 1, 0.3, 0.6, ""), ("a", "pretrained", 1000, 1, 0.2, 1, 0.8, 0.8, ""),
+            ("a", "pretrained", 50, 0, 0.1, 1, 0.1, 0.2, ""), ("a", "pretrained", 50, 0, 0.2, 1, 0.3, 0.4, "")]
+    with file.open("w", newline="") as opened:
+        csv.writer(opened).writerows([fine_tuning.COLUMNS, *rows])
+    assert fine_tuning.chosen("a", "pretrained", 1000, file) == [0.7, 0.6]
+    assert fine_tuning.chosen("a", "pretrained", 50, file) == [0.2]
+
+
 def test_what_the_lesson_says_of_three_seeds_has_three():
     for task, start, examples in itertools.product(fine_tuning.TASKS, [*fine_tuning.SIMPLE, "pretrained", "frozen", "from scratch"],
                                                    fine_tuning.EXAMPLES):
@@ -132,6 +143,13 @@ def test_training_pairs_are_replaced_by_what_was_asked_for(monkeypatch):
     for training, new in zip(judge.TRAININGS, instead, strict=True):
         wanted = [pairs[0], ("The new file.", "The new file.", 0), pairs[2], new, pairs[4]]
         assert judge.replaced(pairs, others, training) == wanted
+
+
+def test_every_second_contradiction_is_exchanged():
+    pairs = [("a", "b", 2), ("c", "d", 0), ("e", "f", 2), ("g", "h", 1), ("i", "j", 2), ("k", "l", 2), ("m", "n", 0)]
+    contradictions = [("a", "b", 2), ("c", "d", 0), ("f", "e", 2), ("g", "h", 1), ("i", "j", 2), ("l", "k", 2), ("m", "n", 0)]
+    assert judge.exchanged(pairs, [2]) == contradictions
+    assert judge.exchanged(pairs, [2, 0]) == [*contradictions[:-1], ("n", "m", 1)]
 
 
 def test_questions_for_a_judge():

@@ -1,7 +1,8 @@
 """Measures how a judge of entailment answers where logic decides: texts exchanged, repeated, one word changed. Writes judge.csv.
 
 The judges are the BERT that ships, fine-tuned on 1,000 made pairs as in lesson 15, and a logistic regression on the words that one
-text alone has, with three seeds each. More judges learn from those pairs with 70 contradictions replaced (see `replaced`).
+text alone has, with three seeds each. More judges learn from those pairs with 70 contradictions replaced (see `replaced`), or with
+the two texts of every second contradiction exchanged, or of every second contradiction and entailment.
 """
 import argparse
 import csv
@@ -24,6 +25,7 @@ ADJECTIVES = "large small, old new, long short, black white, positive negative"
 VERBS = ("opens closes, sends receives, saves loads, shows hides, reads writes, adds removes, starts stops, locks unlocks, "
          "calls ignores, accepts rejects, leads follows")
 AS_IT_IS, TRAININGS = "as it is", ["one adjective changed", "one verb changed", "opposite adjectives among other changes"]
+EXCHANGED = {"every second contradiction exchanged": [2], "every second contradiction and entailment exchanged": [2, 0]}    # labels
 NUMBER = 70                                                  # of the contradictions, and of the entailments, that are replaced
 
 
@@ -81,6 +83,13 @@ def replaced(pairs, others, training):
     return [new.get(i, pair) for i, pair in enumerate(pairs)]
 
 
+def exchanged(pairs, labels):
+    """The pairs, the two texts of every second one of each of these labels exchanged; what was an entailment is neutral then."""
+    counts = {label: itertools.count() for label in labels}
+    return [(other, one, label or 1) if label in counts and next(counts[label]) % 2 else (one, other, label)
+            for one, other, label in pairs]
+
+
 def rows_of(classify, pairs):
     """A row for each question: how often each of the three answers was given; classify: from pairs to answers."""
     for question, (changed, wanted) in {"the test pairs": (pairs, None), **changed_pairs(pairs)}.items():
@@ -114,10 +123,12 @@ def make(folder: pathlib.Path) -> None:
         return lambda pairs: logits([crossed(*texts) for texts in pairs]).argmax(1).tolist()
 
     for seed, (judge, training) in itertools.product(range(3), [
-            ("logistic regression", AS_IT_IS), *(("BERT", training) for training in (AS_IT_IS, *TRAININGS))]):
+            ("logistic regression", AS_IT_IS), *(("BERT", training) for training in (AS_IT_IS, *TRAININGS, *EXCHANGED))]):
         known = random.Random(seed).sample(pool, 1000)
-        if training != AS_IT_IS:
+        if training in TRAININGS:
             known = replaced(known, others, training)
+        elif training in EXCHANGED:
+            known = exchanged(known, EXCHANGED[training])
         for row in rows_of((bert if judge == "BERT" else regression)(known, seed), tests):
             rows.append([seed, judge, training, *row])
             print(*rows[-1], flush=True)
