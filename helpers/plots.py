@@ -433,7 +433,7 @@ def written(prompt: str, characters: Sequence[str], cursor: int, probs: Values, 
                     parse_math=False, bbox={"facecolor": PAPER_TO_INK[1], "edgecolor": "none", "pad": 1} if here else None)
             column += len(text)
     probs, drawn = as_numpy(probs), vocab.index(characters[cursor])
-    top = sorted({drawn, *probs.argsort()[::-1][:11].tolist()}, key=lambda i: -probs[i])
+    top = sorted({drawn, *(i for i in probs.argsort()[::-1][:11].tolist() if probs[i] >= 0.005)}, key=lambda i: -probs[i])
     bars = picture.add_axes((0.65, 0.14, 0.34, 0.76))
     draw_bars(bars, probs[top], [visible_character(vocab[i]) for i in top], title, names="", label="probability")
     bars.patches[top.index(drawn)].set_color("#D55E00")
