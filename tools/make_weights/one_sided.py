@@ -62,10 +62,11 @@ def draw_gaps(sentences, seed):
 def measure(model, sentences, mask, draws=DRAWS):
     """What a row says after seed and steps; sentences: lists of ids."""
     right, losses = {}, {}
-    for gaps in (draw_gaps(sentences, seed)[k:k + 50] for seed in range(draws) for k in range(0, len(sentences), 50)):
+    gaps = [gap for seed in range(draws) for gap in draw_gaps(sentences, seed)]
+    for part in (gaps[k:k + 50] for k in range(0, len(gaps), 50)):
         log_probs = {}
         for view in VIEWS:
-            *given, tokens = batch(*zip(*gaps), [view] * len(gaps), mask)
+            *given, tokens = batch(*zip(*part), [view] * len(part), mask)
             log_probs[view] = logits_of(model, *given).log_softmax(-1)
         log_probs["product"] = (log_probs["left"] + log_probs["right"] - log_probs["nothing"]).log_softmax(-1)
         for name, log_p in log_probs.items():
