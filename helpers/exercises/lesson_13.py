@@ -60,6 +60,8 @@ EXERCISES = {
                 lambda ids, sep, pad: ended(ids, sep)[0],
             "padding after a single text gets 1, and it needs 0, as all padding does":
                 lambda ids, sep, pad: (ended(ids, sep)[0] == 1).long(),
+            "padding is the id `pad`, which need not be 0":
+                lambda ids, sep, pad: ((ended(ids, sep)[0] == 1) & (ids != 0)).long(),
             "the segments are exchanged; the first text has 0":
                 lambda ids, sep, pad: ((ended(ids, sep)[0] == 0) & (ids != pad)).long(),
             "you count down the columns; each row is a text of its own":
