@@ -19,7 +19,7 @@ from helpers.transformer import Embedding, EncoderLayer, Stack
 
 STEPS, MORE, EVERY = 200, 800, 10                            # of the training; of some controls; to a point of the curve
 GRID = {"residual": (True, False), "norm": ("pre", "post", "none", "small start"), "warm": (0, 20),
-        "depth": (1, 2, 4, 8, 24), "lr": (0.001, 0.003, 0.01), "steps": (STEPS, MORE), "clip": (None, 1.0), "seed": (0, 1, 2)}
+        "depth": (1, 2, 4, 8, 16, 24), "lr": (0.001, 0.003, 0.01), "steps": (STEPS, MORE), "clip": (None, 1.0), "seed": (0, 1, 2)}
 
 
 class Around(nn.Module):
