@@ -14,9 +14,9 @@ LOG_FROM = 10               # times the smallest loss: a larger one makes the ax
 class TrainingCurve:
     """Watches a training: `train(..., watch=TrainingCurve(steps))`.
 
-    Called after each step, it shows one picture in the notebook and replaces it at most four times a second: the
-    training loss, its mean over a fifteenth of all steps, the validation loss as dots, the speed and the time left. The
-    notebook keeps the last one, also after an interrupt. Outside a notebook it draws nothing, and only keeps the losses.
+    Called after each step, it shows one picture in the notebook and replaces it at most four times a second: the training
+    loss, its mean over a fifteenth of all steps (at first over the later half of those taken), the validation loss as dots,
+    the speed and the time left. The notebook keeps the last one, also after an interrupt. Outside, it only keeps the losses.
     steps: how many steps the training takes. Raises ValueError for fewer than one.
     """
 
@@ -41,7 +41,7 @@ class TrainingCurve:
         """Take the loss of a step, and what validation found after it; step: how many were taken, from 1."""
         self.now = time.perf_counter()
         self.losses.append(float(loss))
-        self.means.append(sum(recent := self.losses[-self.window:]) / len(recent))
+        self.means.append(sum(recent := self.losses[-min(self.window, (step + 1) // 2):]) / len(recent))
         if validation is not None:
             self.validation.append((step, float(validation)))
         if len(self.losses) == 1:
