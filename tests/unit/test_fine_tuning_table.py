@@ -143,6 +143,7 @@ def test_training_pairs_are_replaced_by_what_was_asked_for(monkeypatch):
     for training, new in zip(judge.TRAININGS, instead, strict=True):
         wanted = [pairs[0], ("The new file.", "The new file.", 0), pairs[2], new, pairs[4]]
         assert judge.replaced(pairs, others, training) == wanted
+    assert judge.replaced(pairs, others, judge.NO_REPEATS) == [*pairs[:3], instead[0], pairs[4]]
 
 
 def test_every_second_contradiction_is_exchanged():
