@@ -61,7 +61,7 @@ EXERCISES = {
           torch.tensor([-1, 0, 0, 0, -1])),
          (torch.tensor([[0.0, 9], [0, 1], [5, 0], [3, 1], [2, 0], [0, 2], [8, 0], [0, 7]]),
           torch.tensor([-1, 0, 0, 0, 1, 2, 2, -1])),
-         (numbers(5, 4, seed=4), torch.tensor([0, 0, 1, 1, -1])),
+         (numbers(5, 4, seed=4), torch.tensor([5, 5, 6, 6, -1])),               # a piece of a long text
          (numbers(12, 4, seed=3), torch.tensor([-1, 0, 0, 1, 2, 2, 2, 3, 4, 4, 5, -1]))],
         {
             "the first token of all may begin a word, too":
@@ -70,6 +70,8 @@ EXERCISES = {
                 lambda logits, words: logits[(words >= 0) & (words != words.roll(1))].argmax(1),
             "these are the tags of all pieces of words; a word has one tag, that of its first piece":
                 lambda logits, words: logits[words >= 0].argmax(1),
+            "the first word need not be number 0: a piece of a long text may begin with another":
+                lambda logits, words: logits[(words == torch.arange(words.max() + 1).unsqueeze(1)).int().argmax(1)].argmax(1),
             "[CLS] and [SEP] belong to no word: their number is -1":
                 lambda logits, words: logits[first_of_all(words)].argmax(1),
             "this is the tag of the last piece of each word; the first one counts":
