@@ -169,7 +169,10 @@ def test_questions_for_a_judge():
     left_out, wanted = asked["adjective left out of the hypothesis"]
     assert left_out == [(user, "The user opens the files."), (other, "The user hides the list.")] and wanted == 0
     assert asked["adjective left out of the premise"] == ([(b, a) for a, b in left_out], 1)
-    assert asked["opposite adjective"] == ([(user, "The user opens the new files."), (other, "The user hides the old list.")], 2)
+    new, old = "The user opens the new files.", "The user hides the old list."       # opposite to user and other
+    opposed = {question: found for question, found in asked.items() if question.startswith("opposite adjective")}
+    assert opposed == {"opposite adjective, old to new": ([(user, new), (old, other)], 2),
+                       "opposite adjective, new to old": ([(new, user), (other, old)], 2)}
     assert [pair[1] for pair in asked["opposite verb"][0]] == ["The user closes the old files.", "The user shows the new list."]
     assert len(asked["the same sentence twice"][0]) == 3
 

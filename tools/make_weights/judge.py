@@ -53,6 +53,10 @@ def changed_pairs(pairs):
 
     told = [one for one, _, _ in pairs if " not " not in one]
     described = [one for one in told if without_adjectives(one) != one]
+    # Each sentence with an adjective, and each with its opposite, as premise: so both directions ask about the same sentences.
+    either = [premise for one in described for premise in (one, swapped(one, ADJECTIVES))]
+    opposed_to = {f"opposite adjective, {a} to {b}": ([(one, swapped(one, ADJECTIVES)) for one in either if a in one.split()], 2)
+                  for a, b in opposites(ADJECTIVES).items()}
     return {
         "the same sentence twice": ([(one, one) for one, _, _ in pairs], 0),
         **{f"contradiction exchanged, {tells}, {length}": (of_contradictions(tells == "tells more", length == "longer"), 2)
@@ -60,7 +64,7 @@ def changed_pairs(pairs):
         "entailment exchanged": ([(b, a) for a, b, label in pairs if label == 0], 1),
         "adjective left out of the hypothesis": ([(one, without_adjectives(one)) for one in described], 0),
         "adjective left out of the premise": ([(without_adjectives(one), one) for one in described], 1),
-        "opposite adjective": ([(one, swapped(one, ADJECTIVES)) for one in described], 2),
+        **{question: asked for question, asked in opposed_to.items() if asked[0]},
         "opposite verb": ([(one, swapped(one, VERBS)) for one in told if swapped(one, VERBS) != one], 2),
     }
 
@@ -133,10 +137,11 @@ def make(folder: pathlib.Path) -> None:
         elif training in EXCHANGED:
             known = exchanged(known, EXCHANGED[training])
         for row in rows_of((bert if judge == "BERT" else regression)(known, seed), tests):
-            rows.append([seed, judge, training, *row])
+            recipe = (RATE, PASSES) if judge == "BERT" else ("", "")
+            rows.append([seed, judge, *recipe, training, *row])
             print(*rows[-1], flush=True)
+    header = "seed judge rate passes training question wanted pairs entailment neutral contradiction right".split()
     with (folder / "judge.csv").open("w", newline="", encoding="utf-8") as file:
-        header = ["seed", "judge", "training", "question", "wanted", "pairs", "entailment", "neutral", "contradiction", "right"]
         csv.writer(file, lineterminator="\n").writerows([header, *rows])
 
 
