@@ -55,6 +55,12 @@ def of_each_row(candidates):
     return values, tokens + torch.arange(len(tokens)) * candidates.shape[1]
 
 
+def best_of_rows_first(candidates):
+    values, places = of_each_row(candidates)
+    order = values.argsort(descending=True)
+    return values[order], places[order]
+
+
 def grams(ids, n):
     return Counter(zip(*(ids[i:] for i in range(n))))
 
@@ -64,8 +70,17 @@ def share(answers, rights, n, shared=lambda a, b: (a & b).total(), of=lambda ans
     return torch.tensor(sum(shared(*pair) for pair in pairs) / sum(of(*pair) for pair in pairs))
 
 
+def shares_of(answers, rights, n):
+    """The share of each answer that has an n-gram."""
+    return torch.stack([share([answer], [right], n) for answer, right in zip(answers, rights) if len(answer) >= n])
+
+
 def mean_share(answers, rights, n):
-    return torch.stack([share([answer], [right], n) for answer, right in zip(answers, rights)]).mean()
+    return shares_of(answers, rights, n).mean()
+
+
+def mean_with_zeros(answers, rights, n):
+    return shares_of(answers, rights, n).sum() / len(answers)
 
 
 def share_in_all(answers, rights, n):
@@ -112,6 +127,10 @@ EXERCISES = {
                 lambda t, x, f: beam_step(0 * t, x, f),
             "you take the best token of each hypothesis; take the best of all candidates together":
                 lambda t, x, f: beam_step(t, x, f, best=of_each_row),
+            "you take the best token of each hypothesis, and sort them; take the best of all candidates together":
+                lambda t, x, f: beam_step(t, x, f, best=best_of_rows_first),
+            "the candidates stand in the wrong order; the best one comes first":
+                lambda t, x, f: beam_step(t, x, f).flip(0),
             "the columns for row and token are exchanged":
                 lambda t, x, f: beam_step(t, x, f)[:, [0, 2, 1]],
             "to find the row, divide the place by the size of the vocabulary; you divide by the width":
@@ -132,6 +151,8 @@ EXERCISES = {
                 lambda a, r, n: share(a, r, n, lambda a, b: len(a.keys() & b.keys()), lambda answer, right: len(answer)),
             "this is the mean of the sentences' shares; add up the counts first, and divide once":
                 mean_share,
+            "this is the mean of the shares, 0 where an answer is too short; add up the counts first, and divide once":
+                mean_with_zeros,
             "you clip by the counts of all right translations; clip each answer by its own one":
                 share_in_all,
             "you divide by the n-grams of the right translations; divide by those of the answers":

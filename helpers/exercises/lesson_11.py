@@ -65,6 +65,10 @@ EXERCISES = {
                 lambda logits, ids: -logits.log_softmax(-1).gather(-1, ids.unsqueeze(-1)).mean() / math.log(2),
             "you shift the wrong way; the logits at a position predict the id after it, so compare logits[:, :-1] with ids[:, 1:]":
                 lambda logits, ids: -logits.log_softmax(-1)[:, 1:].gather(-1, ids[:, :-1].unsqueeze(-1)).mean() / math.log(2),
+            "you compare the logits at a position with the id at the same position; compare logits[:, :-1] with ids[:, 1:]":
+                lambda logits, ids: -logits.log_softmax(-1)[:, 1:].gather(-1, ids[:, 1:].unsqueeze(-1)).mean() / math.log(2),
+            "you divide by the number of all ids; the last position predicts none of them, so divide by B * (T - 1)":
+                lambda logits, ids: -of_targets(logits, ids).sum() / ids.numel() / math.log(2),
             "softmax gives 0 where a logit is far below the largest, and log2 of 0 is infinite; take log_softmax":
                 lambda logits, ids: -logits.softmax(-1)[:, :-1].gather(-1, ids[:, 1:].unsqueeze(-1)).log2().mean(),
             "this is the sum over the positions; take the mean":
@@ -97,6 +101,10 @@ EXERCISES = {
                 lambda counts, lower: (counts + (counts > 0).sum() * lower) / (counts.sum() + (counts > 0).sum()),
             "the result does not sum to 1; divide by the sum of the counts and the number of kinds":
                 lambda counts, lower: torch.where(counts.sum() > 0, (counts + (counts > 0).sum() * lower) / counts.sum(), lower),
+            "only tokens that never followed get a share of `lower`; every token does":
+                lambda counts, lower: torch.where(
+                    counts.sum() > 0, torch.where(counts > 0, counts, (counts > 0).sum() * lower)
+                    / (counts.sum() + (counts > 0).sum()).clamp(min=1), lower),
             "this is the mean of the two; the weight of `lower` depends on how many different tokens followed":
                 lambda counts, lower: torch.where(counts.sum() > 0, (counts / counts.sum() + lower) / 2, lower),
         }),
@@ -110,6 +118,11 @@ EXERCISES = {
                 lambda probs, share: kept_alone(probs, probs >= (1 - share) * probs.amax(-1, keepdim=True)),
             "you compare with `share` itself; compare with `share` times the largest probability":
                 lambda probs, share: kept_alone(probs, probs >= share),
+            "you compare with `share` itself, and where no probability is as large nothing is kept; compare with `share` times "
+            "the largest probability":
+                lambda probs, share: probs * (probs >= share) / (probs * (probs >= share)).sum(-1, keepdim=True),
+            "this is a softmax of the kept probabilities; divide them by their sum":
+                lambda probs, share: probs.masked_fill(probs < share * probs.amax(-1, keepdim=True), -math.inf).softmax(-1),
             "the kept probabilities do not sum to 1; divide by their sum":
                 lambda probs, share: probs * (probs >= share * probs.amax(-1, keepdim=True)),
             "you take the largest probability of all rows; each row needs its own":

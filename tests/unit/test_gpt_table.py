@@ -30,7 +30,7 @@ def test_rows_that_are_there_are_kept_and_the_others_measured(tmp_path, monkeypa
     assert (kept["model"], kept["seed"], kept["seconds"], kept["bits"]) == ("GPT", "0", "7", "9.99")
     assert [row["model"] for row in others] == ["GPT", "Kneser-Ney", "Witten-Bell", gpt.COPIES]
     for row in others:                                                     # contexts and targets belong together
-        assert float(row["bits"]) < 0.2 and bool(row["lines 0.5"]) == (row["model"] in ("GPT", "Kneser-Ney"))
+        assert float(row["bits"]) < 0.2 and bool(row["first 0.5"]) == (row["model"] in ("GPT", "Kneser-Ney"))
     assert float(others[0]["seconds"]) >= 0 and others[1]["seconds"] == ""
 
 
@@ -48,6 +48,13 @@ def test_a_copy_is_what_followed_the_longest_match_and_its_part_is_fitted():
     assert [vocab.tokens[i] for i in copies[0]] == ["b", "c", "2"] and lengths.tolist() == [[3, 4, 5]]      # after " ya", ...
     probs = torch.full((1, 3), 0.01)
     assert (copying.with_copies(rows, probs, rows, probs, vocab.tokens) < 0.1).all()
+
+
+def test_first_lines_and_comments_are_not_counted_among_the_lines():
+    texts = {1.0: ["def f(:\n    # a comment\n    return 1\n    x =\n", "def g():\n    return 2\n"], 0.5: ["def h("]}
+    found = gpt.parsed(texts)
+    assert found == {"first 1.0": "0.500", "lines 1.0": "0.667", "number 1.0": 3, "first 0.5": "0.000", "number 0.5": 0,
+                     "functions": "0.333"}
 
 
 def test_a_function_ends_where_the_indentation_does_and_each_line_is_parsed_alone():

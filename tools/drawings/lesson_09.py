@@ -6,19 +6,19 @@ COLUMNS = [                                                  # each candidate: i
     [("<bos>", None, True)],
     [("elle", 0, True), ("la", 0, False), ("on", 0, True), ("une", 0, False)],
     [("chante", 0, True), ("chantait", 0, False), ("chante", 2, True), ("a", 2, False)],
-    [(".", 0, True), ("bien", 0, True), ("toujours", 2, False), (".", 2, False)],
+    [("<eos>", 0, True), ("bien", 0, True), ("toujours", 2, False), ("<eos>", 2, False)],
 ]
 CHANCES = [[1.0], [0.5, 0.1, 0.3, 0.05], [0.4, 0.05, 0.2, 0.06], [0.25, 0.12, 0.03, 0.1]]    # made up, as the drawing says
 BAR = 120                                                    # the length of a probability of 1
 
 
 def beam():
-    d = Drawing(572, "A beam of two hypotheses", (
+    d = Drawing(600, "A beam of two hypotheses", (
         "The encoder reads she sings once, and its memory is copied for each hypothesis. From bos, four candidates for the first "
         "word are drawn: elle, la, on and une. The two with the best scores, elle and on, are kept. Each is continued with every "
         "word of the vocabulary; of all these candidates together the two best are kept again: elle chante and on chante. In the "
-        "third step both of the best candidates continue elle chante, so on chante is dropped."))
-    typed = d.box(LEFT, 24, 104, HIGH, "she sings .")
+        "third step both of the best candidates continue elle chante, one by eos, so it is finished; on chante is dropped."))
+    typed = d.box(LEFT, 24, 104, HIGH, "she sings")
     encoder = d.box(166, 24, 104, HIGH, "encoder", "parameter")
     memory = d.box(308, 24, 268, HIGH, "memory, a copy for each hypothesis", "key", 15)
     d.arrow(typed.right, encoder.left)
@@ -40,17 +40,18 @@ def beam():
                 before = boxes[-2][parent]
                 d.arrow(before.right, (x - 3, y + HIGH / 2), colour=ROLES["weight"] if kept else LINE, width=2.2 if kept else 1.4)
             if kept:
-                boxes[-1].append(d.box(x, y, width, HIGH, f"`{word}`" if step == 0 else word, "weight"))
+                boxes[-1].append(d.box(x, y, width, HIGH, f"`{word}`" if word in ("<bos>", "<eos>") else word, "weight"))
             else:
                 d.add("rect", x=x, y=y, width=width, height=HIGH, rx=6, fill="none", stroke=SOFT, stroke_dasharray="4 4")
-                d.text(x + width / 2, y + HIGH / 2, word, colour=SOFT)
+                d.text(x + width / 2, y + HIGH / 2, f"`{word}`" if word == "<eos>" else word, colour=SOFT)
                 boxes[-1].append(None)
             if step:
                 d.add("rect", x=x, y=y + HIGH + 7, width=BAR * chance, height=7, fill=ROLES["weight" if kept else "plain"])
                 d.text(x + WIDE, y + HIGH + 11, f"{chance:.2f}", anchor="end", size=15, colour=SOFT)
     steps = ["Each step: **1 continue** each kept hypothesis with every word of the vocabulary;",
              "**2 score** each: log-probability so far + that of the word (bars: probability, made up);",
-             "**3 keep** the `width` best of all candidates together (here 2), drop the others."]
+             "**3 keep** the `width` best of all candidates together (here 2), drop the others.",
+             "After `<eos>` a hypothesis is finished: it keeps its score, and competes."]
     for i, words in enumerate(steps):
         d.text(LEFT, 486 + 28 * i, words, anchor="start", size=15)
     return d

@@ -1,9 +1,9 @@
 """Measures lesson 9's model with three seeds, with and without label smoothing: some minutes of one core.
 
 smoothing.csv: the loss of each next word, how often the likeliest word is right and how probable it is, what an empty answer costs,
-BLEU. search.csv: what beams of several widths find, chosen by log-probability and by that over a length penalty. Where the penalty
-is "undone", label smoothing was taken off the probabilities in which the beam searched, whether the model was trained with it or
-not. The rows that are in a table already are kept, so that it can be stopped and started again.
+BLEU. search.csv: what beams of several widths find, chosen by log-probability and by that over a length penalty. `sharpened`
+is what all logits were multiplied by in the search. The rows that are in a table already are kept, so that it can be stopped and
+started again.
 """
 import argparse
 import pathlib
@@ -22,11 +22,11 @@ from tools.make_weights.translation import corpus
 
 SEEDS, WIDTHS, SENTENCES = 3, (1, 4, 100), 100
 TRAININGS = (0.0, 350), (0.1, 350), (0.0, 180)               # label smoothing and steps; the last is stopped early
-UNDONE = 0.1                                                 # the label smoothing that is taken off
+SHARPENED = 1.0, 1.1, 1.2, 1.4                               # what logits are multiplied by
 SEARCH = ["width", "penalty", "log_prob", "tokens", "empty", "bleu"]
 COLUMNS = {"smoothing": ["smoothing", "steps", "seed", "loss", "accuracy", "confidence", "empty_costs", "bleu"],
            "translator": ["from", "to", "sentences", "greedy", "beam", "greedy_words", "phrases_words"],
-           "translator_search": SEARCH, "search": ["smoothing", "steps", "seed", *SEARCH]}
+           "translator_search": SEARCH, "search": ["smoothing", "steps", "seed", "sharpened", *SEARCH]}
 
 
 def trained(pairs, en, fr, seed, smoothing, steps):
@@ -49,15 +49,9 @@ def next_words(model, pairs, en, fr):
     return loss.item(), right.item(), top.exp()[real].mean().item()
 
 
-def undone(model, smoothing):
-    """The model for `beams`, with the probabilities p' = (p - smoothing / V) / (1 - smoothing).
-
-    A model that fits targets smoothed by so much gives p when p' would be right.
-    """
-    def step(ids, state):
-        p = model.step(ids, state).softmax(-1)                                             # [B, T, V]
-        return ((p - smoothing / p.shape[-1]) / (1 - smoothing)).clamp(min=1e-7).log()
-    return SimpleNamespace(start=model.start, step=step)
+def sharpened(model, factor):
+    """The model for `beams`, its logits multiplied by the factor: the next words keep their order, the first become likelier."""
+    return SimpleNamespace(start=model.start, step=lambda ids, state: factor * model.step(ids, state))
 
 
 @torch.no_grad()
@@ -90,9 +84,8 @@ def measured(smoothing, steps, seed):
            "empty_costs": f"{-empty.mean():.4g}", "bleu": f"{bleu(model, test, en, fr):.4g}"}
     given = (list(zip(src.split(25), lengths.split(25))), [" ".join(french) for _, french in test[:SENTENCES]],
             lambda ids: " ".join(fr.decode(ids)))
-    rows = [*search_rows(model, *given),
-            *(found | {"penalty": "undone"} for found in search_rows(undone(model, UNDONE), *given, penalties=[0.0]))]
-    return row, [{"smoothing": smoothing, "steps": steps, "seed": seed, **found} for found in rows]
+    return row, [{"smoothing": smoothing, "steps": steps, "seed": seed, "sharpened": factor, **found}
+                 for factor in SHARPENED for found in search_rows(sharpened(model, factor), *given)]
 
 
 def write(path, rows):

@@ -2,7 +2,7 @@
 
 Beside it the GPT that ships and counting: the best n-gram model of orders 1 to 8 with Witten-Bell smoothing, of 1 to 16 with
 Kneser-Ney smoothing, and this one with a rule that copies from the window. The seeds of all but the lesson's GPT are of what
-is drawn alone. About six minutes of one core. The rows that are in the table already are kept, so that it can be stopped and
+is drawn alone. About ten minutes of one core. The rows that are in the table already are kept, so that it can be stopped and
 started again.
 """
 import argparse
@@ -28,7 +28,8 @@ LONGEST, MEASURED = 256, 64                                  # the context of th
 COPIES, SHIPS, REAL = "Kneser-Ney with copies", "GPT that ships", "test files"
 GRID = [*((model, seed) for model in ("GPT", "Kneser-Ney") for seed in (0, 1, 2)),
         (SHIPS, 0), (SHIPS, 1), ("Witten-Bell", 0), (COPIES, 0), (REAL, 0)]
-COLUMNS = ["model", "seed", "seconds", "bits", "new", "stood", "else", "lines 1.0", "lines 0.5", "functions"]
+COLUMNS = ["model", "seed", "seconds", "bits", "new", "stood", "else",
+           *(f"{what} {t}" for t in parsing.TEMPERATURES for what in ("first", "lines", "number")), "functions"]
 
 
 def load():
@@ -92,10 +93,15 @@ def written(write, vocab, seed):
 
 
 def parsed(texts):
-    """The columns that say which shares parse: lines by temperature, and functions of all temperatures."""
-    found = {f"lines {t}": parsing.share(sum(map(parsing.lines_in, some), [])) for t, some in texts.items()}
-    found["functions"] = parsing.share(list(map(parsing.function_in, sum(texts.values(), []))))
-    return {column: f"{share:.3f}" for column, share in found.items()}
+    """The shares that parse: by temperature first lines, all others, and how many these are; functions of all temperatures."""
+    found = {}
+    for t, some in texts.items():
+        lines = list(map(parsing.lines_in, some))
+        first, others = ([line for part in parts for line in part] for parts in (
+            [some[:1] for some in lines], [some[1:] for some in lines]))
+        found |= {f"{what} {t}": f"{parsing.share(part):.3f}" for what, part in (("first", first), ("lines", others)) if part}
+        found[f"number {t}"] = len(others)
+    return found | {"functions": f"{parsing.share(list(map(parsing.function_in, sum(texts.values(), [])))):.3f}"}
 
 
 def write(path, grid=GRID):

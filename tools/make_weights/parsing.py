@@ -10,7 +10,7 @@ from torch import Tensor
 
 from helpers.ngrams import NGrams
 
-PIECES, LENGTH, TEMPERATURES = 100, 200, (1.0, 0.5)
+PIECES, LENGTH, TEMPERATURES = 400, 200, (1.0, 0.5)
 
 
 def function_in(written: str) -> str:
@@ -21,9 +21,9 @@ def function_in(written: str) -> str:
 
 
 def lines_in(written: str) -> list[str]:
-    """The lines of that function, without docstrings and indentation; one that opens a block gets a `pass`."""
+    """The lines of that function, without docstrings, comments and indentation; one that opens a block gets a `pass`."""
     code = re.sub(r'""".*?("""|\Z)', '""', function_in(written), flags=re.DOTALL)      # also one that is not finished
-    stripped = [line for line in map(str.strip, code.split("\n")) if line not in ("", '""')]
+    stripped = [line for line in map(str.strip, code.split("\n")) if line not in ("", '""') and not line.startswith("#")]
     return [line + " pass" if line.endswith(":") else line for line in stripped]
 
 
