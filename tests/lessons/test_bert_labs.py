@@ -58,6 +58,13 @@ def test_a_gap_is_filled_whatever_is_typed(page, recwarn):
     assert not list(recwarn)
 
 
+@pytest.mark.parametrize("text, said", [("a " * 40 + "[mask]", "28 tokens are read, and the gap is put behind them"),
+                                        ("the [MASK] " + "a " * 40, "28 tokens are read"), ("the [MASK]", "")])
+def test_a_text_that_is_too_long_says_what_becomes_of_its_gap(page, text, said):
+    titles = [ax.get_title() for ax in page["draw_gap"](text, 1, 1).axes]
+    assert titles[0].endswith(said) and bool(titles[0]) == bool(said)
+
+
 def test_the_explorer_shows_something_for_whatever_is_typed(page):
     explorer = AttentionExplorer.of_texts(page["reading"], text="the [MASK]")
     for text in some(typed()):
