@@ -52,6 +52,7 @@ def taken_back(notebook, lab, alt):
     notebook.press(lab.get_by_role("button", name="reset"), "Enter")
     wait_until(lambda: picture.get_attribute("aria-label") == alt, 60, lambda: "reset does not bring the first picture back")
     notebook.page.wait_for_timeout(250)
+    notebook.wait_idle()                                     # where a kernel is slow, older moves are drawn first
     return notebook.fingerprint(picture)
 
 

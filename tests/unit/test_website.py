@@ -81,7 +81,7 @@ def test_long_code_that_draws_a_lab_is_folded_and_what_it_draws_is_not():
         "07": ["draw_runs", "draw_answer"], "08": ["show_error"], "09": ["draw_search", "last_step"], "10": ["take_away"],
         "11": ["draw_writing"], "12": ["draw_writing"], "13": ["draw_reading", "draw_gap"], "14": ["guess", "compare", "judge"],
         "15": ["examine", "draw_words", "words_of"], "16": ["switch", "teach"], "17": ["draw_cost"]}
-    assert left == {"trained", "written_after", "with_gap", "short", "gap_in"}
+    assert left == {"trained", "written_after", "ids_typed", "with_gap", "short", "gap_in"}
     short = "def draw():\n    return 1\nexplore(draw)"
     assert apart(short, {"draw"}) == (short, "")
 

@@ -1,9 +1,9 @@
 """Measures lesson 9's model with three seeds, with and without label smoothing: some minutes of one core.
 
 smoothing.csv: the loss of each next word, how often the likeliest word is right and how probable it is, what an empty answer costs,
-BLEU. search.csv: what beams of several widths find, chosen by log-probability and by that over a length penalty. `sharpened`
-is what all logits were multiplied by in the search. The rows that are in a table already are kept, so that it can be stopped and
-started again.
+BLEU. search.csv: what beams of several widths find, chosen by log-probability and by that over a length penalty. `sharpened` is
+what all logits were multiplied by in the search, `exact` how many answers are right from the first word to the last. The rows that
+are in a table already are kept, so that it can be stopped and started again.
 """
 import argparse
 import pathlib
@@ -26,7 +26,7 @@ SHARPENED = 1.0, 1.1, 1.2, 1.4                               # what logits are m
 SEARCH = ["width", "penalty", "log_prob", "tokens", "empty", "bleu"]
 COLUMNS = {"smoothing": ["smoothing", "steps", "seed", "loss", "accuracy", "confidence", "empty_costs", "bleu"],
            "translator": ["from", "to", "sentences", "greedy", "beam", "greedy_words", "phrases_words"],
-           "translator_search": SEARCH, "search": ["smoothing", "steps", "seed", "sharpened", *SEARCH]}
+           "translator_search": SEARCH, "search": ["smoothing", "steps", "seed", "sharpened", *SEARCH, "exact"]}
 
 
 def trained(pairs, en, fr, seed, smoothing, steps):
@@ -67,10 +67,11 @@ def search_rows(model, parts, references, decode, max_len=40, penalties=(0.0, 0.
         for alpha in penalties:
             best = (total / penalty(ids, alpha)).argmax(-1, keepdim=True)                  # [B, 1]
             chosen = ids.take_along_dim(best.unsqueeze(-1), 1).squeeze(1)                  # [B, max_len]
-            score = sacrebleu.corpus_bleu([decode(row) for row in chosen], [references], force=True).score
+            texts = [decode(row) for row in chosen]
+            score = sacrebleu.corpus_bleu(texts, [references], force=True).score
             yield {"width": width, "penalty": alpha, "log_prob": f"{total.gather(1, best).mean():.4g}",
                    "tokens": f"{(chosen != PAD).sum(1).float().mean():.4g}", "empty": (chosen[:, 0] == EOS).sum().item(),
-                   "bleu": f"{score:.4g}"}
+                   "bleu": f"{score:.4g}", "exact": sum(map(str.__eq__, texts, references))}
 
 
 def measured(smoothing, steps, seed):
@@ -89,8 +90,9 @@ def measured(smoothing, steps, seed):
 
 
 def write(path, rows):
-    """Write a table; its name is that of the file."""
-    tables.write(path, COLUMNS[path.stem], rows)
+    """Write a table; its name is that of the file, and says which columns it has."""
+    columns = COLUMNS[path.stem]
+    tables.write(path, columns, [{column: row[column] for column in columns} for row in rows])
 
 
 def make(folder: pathlib.Path, seeds=range(SEEDS)) -> None:
