@@ -97,8 +97,7 @@ def parsed(texts):
     found = {}
     for t, some in texts.items():
         lines = list(map(parsing.lines_in, some))
-        first, others = ([line for part in parts for line in part] for parts in (
-            [some[:1] for some in lines], [some[1:] for some in lines]))
+        first, others = sum((part[:1] for part in lines), []), sum((part[1:] for part in lines), [])
         found |= {f"{what} {t}": f"{parsing.share(part):.3f}" for what, part in (("first", first), ("lines", others)) if part}
         found[f"number {t}"] = len(others)
     return found | {"functions": f"{parsing.share(list(map(parsing.function_in, sum(texts.values(), [])))):.3f}"}
