@@ -136,7 +136,9 @@ class Measuring:
         if measure is finetuning.exact_match:
             measure = functools.partial(measure, max_len=max(last - first + 1 for *_, (first, last) in known))
         torch.manual_seed(seed)
-        model, steps = head(body(), outputs), max(100, passes * examples // 16)
+        bert = body()
+        dropout = 0.0 if isinstance(bert, Frozen) else 0.1       # a linear layer alone on frozen vectors underfits with dropout
+        model, steps = head(bert, outputs, dropout), max(100, passes * examples // 16)
         train(model, finetuning.finetuning_batches(known, 16, steps, seed), loss, rate, one_cycle(steps, warm=0.1), clip=1.0)
         return [f"{measure(finetuning.predict(model, rows), rows):.4f}" for rows in others]
 
