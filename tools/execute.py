@@ -2,7 +2,7 @@
 
 First every cell that begins with `# %load -s NAME FILE` gets the definition as it stands in that file now.
 What a run leaves that is not the lesson's (times, versions, widget state, random ids) is not kept.
-Cells are folded as their tags ask: `solution`, `claims`, `predict`, `install`.
+Cells are folded as their tags ask: `solution`, `claims`, `predict`, `install`, `drawing`.
 """
 import argparse
 import pathlib
@@ -15,7 +15,7 @@ from tests.notebooks import LOAD, PATHS, definition, has_tag
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 KEPT = ("tags", "jupyter", "tolerance", "absolute")
 FOLDED = {"solution": ("source_hidden", "outputs_hidden"), "claims": ("source_hidden",), "predict": ("outputs_hidden",),
-          "install": ("source_hidden",)}
+          "install": ("source_hidden",), "drawing": ("source_hidden",)}
 
 
 def execute(path):
@@ -42,7 +42,7 @@ def refresh(cell, folder):
 
 
 def fold(cell):
-    """Hide solutions with their output, the source of claims, and the output that answers a Predict; show all else."""
+    """Hide solutions with their output, the source of claims and drawings, and the output that answers a Predict; show all else."""
     if cell.cell_type == "code":
         cell.metadata.pop("jupyter", None)
         if hidden := {what: True for tag, parts in FOLDED.items() if has_tag(cell, tag) for what in parts}:

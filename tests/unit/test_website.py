@@ -11,7 +11,7 @@ from pygments.lexers import PythonLexer
 from helpers.exercises import EXERCISES
 from tests.notebooks import NAMES, PATHS, ROOT, code_cells, has_tag, is_solution, read, text_cells
 from tools.site import search, teaching
-from tools.site.__main__ import PAGES, apart, build, draw_functions, for_teachers, lessons
+from tools.site.__main__ import PAGES, build, for_teachers, lessons
 from tools.site.prose import Prose, mathml
 
 COMPUTING = [f"computed/{path.stem}" for path in (PAGES / "computed").glob("*.js")]
@@ -59,35 +59,13 @@ def test_pages_show_what_is_committed(tmp_path):
         assert page.count('<details class="solution">') == sum(map(is_solution, notebook.cells))
         for tag in ("claims", "predict"):
             assert page.count(f'<details class="{tag}">') == sum(has_tag(cell, tag) for cell in notebook.cells)
+        assert page.count('<details class="plotting">') == sum(has_tag(cell, "drawing") for cell in notebook.cells)
         shown = [output.data for cell in code_cells(notebook) for output in cell.outputs if "data" in output]
         pictures = [data["image/png"] for data in shown if "image/png" in data]
         assert page.count("data:image/png") == len(pictures) and all(picture.replace("\n", "") in page for picture in pictures)
         assert all(data["text/html"] in page for data in shown if "text/html" in data)
         assert f'href="{path.stem}.html"' in by_name["index"]
         assert all(code_of(cell) in by_name["answers"] for cell in notebook.cells if is_solution(cell))
-
-
-def test_long_code_that_draws_a_lab_is_folded_and_what_it_draws_is_not():
-    folded, left = {}, set()
-    for path in PATHS:
-        cells = code_cells(read(path))
-        for cell in cells:
-            shown, drawing = apart(cell.source, draw_functions(cells))
-            assert f"{shown}\n{drawing}".split() == cell.source.split()
-            folded.setdefault(path.stem[:2], []).extend(defined(drawing))
-            left |= set(defined(shown)) if drawing else set()
-    assert {number: names for number, names in folded.items() if names} == {
-        "01": ["draw"], "02": ["draw_query", "draw_training"], "03": ["draw"], "05": ["draw_heads"], "06": ["draw_clocks"],
-        "07": ["draw_runs", "draw_answer"], "08": ["show_error"], "09": ["draw_search", "last_step"], "10": ["take_away"],
-        "11": ["draw_writing"], "12": ["draw_writing"], "13": ["draw_reading", "draw_gap"], "14": ["guess", "compare", "judge"],
-        "15": ["examine", "draw_words", "words_of"], "16": ["switch", "teach"], "17": ["draw_cost"]}
-    assert left == {"trained", "written_after", "ids_typed", "with_gap", "short", "gap_in"}
-    short = "def draw():\n    return 1\nexplore(draw)"
-    assert apart(short, {"draw"}) == (short, "")
-
-
-def defined(source):
-    return re.findall(r"^def (\w+)", source, flags=re.M)
 
 
 def code_of(cell):

@@ -23,7 +23,6 @@ from tools.site.running import EXPLORERS, VIEW, run
 
 PAGES = pathlib.Path(__file__).parent / "pages"
 MOST = 40                                                              # megabytes of the whole site
-SHORT = 9                                                              # lines of code that are never folded
 FILES = dict(zip(EXPLORERS, ("attention_explorer", "model_explorer")))
 TEMPLATES = jinja2.Environment(loader=jinja2.FileSystemLoader(PAGES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
                                undefined=jinja2.StrictUndefined)
@@ -58,10 +57,8 @@ def build(folder, live=NAMES):
         labs = {i: lab["page"] | write_data(folder, f"{path.stem}.labs/{i}.js", lab["data"]) for i, lab in made.items()}
         states |= labs
         prose = Prose(path.parent)
-        cells = read(path).cells
-        drawn = draw_functions(cells)
         write(folder / f"{path.stem}.html", "lesson.html", **shared, number=number, headings=prose.headings,
-              cells=[shown(cell, prose, states.get(i), drawn) for i, cell in enumerate(cells) if not has_tag(cell, "install")],
+              cells=[shown(cell, prose, states.get(i)) for i, cell in enumerate(read(path).cells) if not has_tag(cell, "install")],
               explorers=len(states) > len(labs), labs=bool(labs), computed=any("lab" in lab for lab in labs.values()))
         print("wrote", path.stem + told(states, labs, time.monotonic() - began), flush=True)
     for_teachers(folder, shared)
@@ -132,34 +129,13 @@ def lessons(readme):
     return [dict(zip(("title", "name", "minutes", "ability"), row)) for row in rows]
 
 
-def draw_functions(cells):
-    """The names of the functions that the labs of these cells call."""
-    sources = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-    return set(re.findall(r"^(?:\w+ = )?explore\((\w+)", sources, flags=re.M))
-
-
-def shown(cell, prose, state, drawn=()):
-    """What a template needs of a cell; state: of its explorer, if that is to answer; drawn: the functions that labs call."""
+def shown(cell, prose, state):
+    """What a template needs of a cell; state: of its explorer, if that is to answer."""
     if cell.cell_type == "markdown":
         return {"prose": prose.render(cell.source), "id": cell.id}
-    folded = next((tag for tag in ("solution", "claims", "predict") if has_tag(cell, tag)), None)
-    code, drawing = (cell.source, "") if folded else apart(cell.source, drawn)
-    return {"code": coloured(code), "drawing": coloured(drawing), "folded": folded,
+    folded = next((tag for tag in ("solution", "claims", "predict", "drawing") if has_tag(cell, tag)), None)
+    return {"code": highlight(cell.source, PythonLexer(), HtmlFormatter(nowrap=True)), "folded": folded,
             "outputs": [output_of(output, state) for output in cell.outputs]}
-
-
-def apart(source, drawn):
-    """The code that a page shows, and the long code that draws a lab: what follows the last function before one of `drawn`."""
-    draws = drawn and re.search(rf"^def (?:{'|'.join(drawn)})\(", source, flags=re.M)
-    if not draws or len(source.splitlines()) <= SHORT:
-        return source, ""
-    others = [*re.finditer(r"^def .*\n(?:(?:[ )].*)?\n)*", source[:draws.start()], flags=re.M)]
-    start = others[-1].end() if others else 0
-    return source[:start].rstrip(), source[start:]
-
-
-def coloured(code):
-    return code and highlight(code, PythonLexer(), HtmlFormatter(nowrap=True))
 
 
 def output_of(output, state):
