@@ -35,6 +35,11 @@ def shared(answers, truth):
     return both(answers, truth).clamp(min=0)
 
 
+def extent(answers, truth):
+    """How many tokens there are from the earlier start to the later end, [N]."""
+    return torch.maximum(answers[:, 1], truth[:, 1]) - torch.minimum(answers[:, 0], truth[:, 0]) + 1
+
+
 def precision(answers, truth):
     return shared(answers, truth) / size(answers)
 
@@ -94,6 +99,14 @@ EXERCISES = {
             "the last token belongs to a span as well; from 3 to 5 are three tokens":
                 lambda answers, truth: (2 * both(answers, truth, 0).clamp(min=0)
                                         / (size(answers, 0) + size(truth, 0))).nan_to_num(),
+            "the last token belongs to both spans, too: their sizes need the 1 as well as the shared part":
+                lambda answers, truth: 2 * shared(answers, truth) / (size(answers, 0) + size(truth, 0)),
+            "the shared part lacks its last token: from the later start to the earlier end, both included":
+                lambda answers, truth: 2 * both(answers, truth, 0).clamp(min=0) / (size(answers) + size(truth)),
+            "the later of the two starts and the earlier of the two ends: `maximum` and `minimum` are exchanged":
+                lambda answers, truth: 2 * extent(answers, truth) / (size(answers) + size(truth)),
+            "this is half of it; F1 is twice the shared tokens over the sum of both sizes":
+                lambda answers, truth: shared(answers, truth) / (size(answers) + size(truth)),
             "this is precision, the share of the answer that is right; recall counts as much":
                 precision,
             "this is recall, the share of the truth that was found; precision counts as much":
