@@ -51,7 +51,7 @@ def bert():
     hidden = [*TOKENS[:chosen], "[MASK]", *TOKENS[chosen + 1:]]
     d.text(20, 47, "**read** `[B, T]`", anchor="start")
     d.panel(LEFT - 12, 144, WHOLE + 24, 308)
-    d.box(LEFT, 90, WHOLE, 34, "`embed`: token + segment + position", "parameter")
+    d.box(LEFT, 90, WHOLE, 34, "`embed`: token + segment + position, normalised", "parameter")
     for x, token in zip(COLUMNS, hidden):
         d.box(x, 30, SIDE, 34, f"`{token}`", size=15)
     for x in MIDDLES:
