@@ -71,6 +71,12 @@ EXERCISES = {
                 lambda logits, ids: -of_targets(logits, ids).sum() / ids.numel() / math.log(2),
             "softmax gives 0 where a logit is far below the largest, and log2 of 0 is infinite; take log_softmax":
                 lambda logits, ids: -logits.softmax(-1)[:, :-1].gather(-1, ids[:, 1:].unsqueeze(-1)).log2().mean(),
+            "you take the softmax first; `F.cross_entropy` takes the logits themselves":
+                lambda logits, ids: -of_targets(logits.softmax(-1), ids).mean() / math.log(2),
+            "this is the logarithm of the loss; divide the loss in nats by the logarithm of 2":
+                lambda logits, ids: (-of_targets(logits, ids).mean()).log2(),
+            "this is the sum over the positions of a text; take the mean over B * (T - 1) predictions":
+                lambda logits, ids: -of_targets(logits, ids).sum() / len(ids) / math.log(2),
             "this is the sum over the positions; take the mean":
                 lambda logits, ids: -of_targets(logits, ids).sum() / math.log(2),
             "this is the perplexity; its logarithm to base 2 is needed":
@@ -95,6 +101,12 @@ EXERCISES = {
                 lambda counts, lower: smoothed(counts, lower, torch.tensor(float(len(counts)))),
             "you count the tokens that never followed; count those that did":
                 lambda counts, lower: smoothed(counts, lower, (counts == 0).sum()),
+            "the weights are exchanged; the counts have the weight of their sum, `lower` that of the number of kinds":
+                lambda counts, lower: torch.where(
+                    counts.sum() > 0, ((counts > 0).sum() * counts / counts.sum() + counts.sum() * lower)
+                    / (counts.sum() + (counts > 0).sum()), lower),
+            "every token gets the same part of the missing weight; `lower` says how it is shared out":
+                lambda counts, lower: smoothed(counts, torch.full_like(lower, 1 / len(lower)), (counts > 0).sum()),
             "this adds one to each count; the missing weight is shared out by `lower`":
                 lambda counts, lower: (counts + 1) / (counts + 1).sum(),
             "a context that was never seen gives 0 / 0; it needs to give `lower`":
@@ -125,6 +137,10 @@ EXERCISES = {
                 lambda probs, share: probs.masked_fill(probs < share * probs.amax(-1, keepdim=True), -math.inf).softmax(-1),
             "the kept probabilities do not sum to 1; divide by their sum":
                 lambda probs, share: probs * (probs >= share * probs.amax(-1, keepdim=True)),
+            "you divide by the sum of all rows; each row needs its own":
+                lambda probs, share: (kept := probs * (probs >= share * probs.amax(-1, keepdim=True))) / kept.sum(),
+            "you take the largest probability of each token over the rows; each row needs its own, over the last axis":
+                lambda probs, share: kept_alone(probs, probs >= share * probs.amax(0, keepdim=True)),
             "you take the largest probability of all rows; each row needs its own":
                 lambda probs, share: kept_alone(probs, probs >= share * probs.max()),
             "a token at the limit itself is kept; compare by >=":
