@@ -15,7 +15,7 @@ help:
 	@echo "make browser-test   move the sliders in a real JupyterLab (needs Chromium)"
 	@echo "make lint           check Python, JavaScript, the workflows and the citation without running them"
 	@echo "make notebooks      run every notebook again and keep the outputs"
-	@echo "make bench          measure what the README claims, and write its table (three and a half hours)"
+	@echo "make bench          measure what the README claims, and write its table (four hours)"
 	@echo "make matrix         run the tests on each Python from 3.10 to 3.13 and each kind of CPU arithmetic (hours)"
 	@echo "make student        the course without solutions, to hand out, in the folder student"
 	@echo "make site           the course as web pages, in the folder site (LIVE=03_masked_softmax: run that lesson alone)"

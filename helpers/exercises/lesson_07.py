@@ -61,13 +61,17 @@ def as_it_is(x):
 
 
 def attend(q, k, v, mask=None, scaled=True):
-    scores = q @ k.mT / (q.shape[-1] ** 0.5 if scaled else 1)
+    scores = q @ k.mT / (q.shape[-1] ** 0.5 if scaled is True else scaled or 1)
     return (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(-1) @ v
 
 
 def lower(T_q, T_k, last=0):
     """True up to the diagonal, which begins in column `last`."""
     return torch.ones(T_q, T_k).tril(last).bool()
+
+
+def unscaled(y):
+    return attend(y, y, y, lower(len(y), len(y)), scaled=False)
 
 
 def before(norm, add=torch.add):
@@ -172,6 +176,9 @@ EXERCISES = {
                for number, name in enumerate(("self-attention", "cross-attention", "feed-forward"))},
             "this is post-norm; with pre-norm the sublayer reads a normalised copy, and the sum is left alone":
                 lambda *case: layer(*case, around=(lambda x, sublayer: rms_norm(x + sublayer(x)),) * 3),
+            **{f"{name} is post-norm; with pre-norm it reads a normalised copy, and the sum is left alone":
+               lambda *case, number=number: layer(*case, around=only(number, lambda x, sublayer: rms_norm(x + sublayer(x))))
+               for number, name in enumerate(("self-attention", "cross-attention", "feed-forward"))},
             "you add to the normalised copy; add to x itself":
                 lambda *case: layer(*case, around=(lambda x, sublayer: rms_norm(x) + sublayer(rms_norm(x)),) * 3),
             **{f"you add what {name} returns to the normalised copy; add it to x itself":
@@ -193,6 +200,9 @@ EXERCISES = {
                 lambda *case: rms_norm(layer(*case)),
             "this is layer norm; RMS norm does not subtract the mean":
                 lambda *case: layer(*case, around=(before(layer_norm),) * 3),
+            **{f"the norm before {name} is layer norm; RMS norm does not subtract the mean":
+               lambda *case, number=number: layer(*case, around=only(number, before(layer_norm)))
+               for number, name in enumerate(("self-attention", "cross-attention", "feed-forward"))},
             "this is layer norm, with its epsilon; RMS norm does not subtract the mean":
                 lambda *case: layer(*case, around=(before(lambda x: F.layer_norm(x, x.shape[-1:])),) * 3),
             "the mean of the squares is taken over the tokens; take it over the numbers of each token, the last axis":
@@ -220,6 +230,8 @@ EXERCISES = {
                 lambda *case: self_attends(*case, mask=too_early),
             "the causal mask ends one column too early, so that row 0 looks at nothing; row t may look at itself, too":
                 lambda *case: layer(*case, mask=too_early),
+            "the causal mask is `triu`, which leaves each row itself and what comes later; row t may look at rows 0 to t":
+                lambda *case: layer(*case, mask=lambda T, _: lower(T, T).T),
             "the causal mask says the opposite; it is True where a row may look":
                 lambda *case: self_attends(*case, mask=opposite),
             "cross-attention has the causal mask; every row may look at the whole memory":
@@ -232,6 +244,10 @@ EXERCISES = {
                 lambda *case: layer(*case, order=(1, 0, 2)),
             "the scores are not divided by the root of d":
                 lambda *case: layer(*case, scaled=False),
+            "the scores of self-attention are not divided by the root of d":
+                lambda *case: layer(*case, around=only(0, lambda x, sublayer: x + unscaled(rms_norm(x)))),
+            "the scores are divided by d; divide by its root":
+                lambda x, memory, *case: layer(x, memory, *case, scaled=x.shape[-1]),
             "the ReLU between `up` and `down` is missing":
                 lambda *case: layer(*case, activation=lambda x: x),
             "the activation is GELU, not ReLU":

@@ -3,7 +3,7 @@ import csv
 from statistics import mean
 
 from helpers.pretrained.weights import SHIPPED
-from tools.make_weights import reversing, tables
+from tools.make_weights import reversing
 from tools.make_weights.depth import GRID, STEPS, reverse, reversed_right, rows, write
 
 
@@ -55,18 +55,20 @@ def accuracies(found, residual, norm, warm, depth, lr):
 
 
 def test_letters(one_thread, figure):
-    """What lesson 7 reads in helpers/pretrained/reversing.csv, written again here; three seeds."""
+    """What lesson 7 reads in helpers/pretrained/reversing.csv and turned_off.csv, written again here; three seeds."""
     found = list(reversing.rows())
-    tables.write(SHIPPED / "reversing.csv", reversing.COLUMNS, found)
+    reversing.write(SHIPPED, found)
 
     def of_seeds(kind, training, model="Transformer"):
-        return [100 * float(row[kind]) for row in found if (row["model"], (row["others"], row["steps"])) == (model, training)]
+        wanted = (model, *training)
+        return [100 * float(row[kind]) for row in found if (row["model"], row["others"], row["steps"], row["moved"]) == wanted]
 
     gru = "GRU with attention"
-    words = "3 to 7 letters", "words of few letters and of eight, too", "3 to 7 letters for three times the steps"
+    words = ("3 to 7 letters", "words of few letters and of eight, too", "3 to 7 letters for three times the steps",
+             "3 to 7 letters for three times the steps at moved positions")
     for training, of in zip(reversing.TRAININGS, words):
-        for kind in reversing.COLUMNS[4:]:
+        for kind in reversing.COLUMNS[5:]:
             what = kind.replace("_", " ") + (" seven times" if kind == "one_letter" else "")
             figure(f"copy or reverse, trained on {of}: {what}, % right", of_seeds(kind, training),
-                   {f"{gru}, as many steps": of_seeds(kind, training, gru)}, how="3 seeds")
-        assert min(of_seeds("new_words", training)) > 98
+                   {f"{gru}, as many steps": of_seeds(kind, training, gru) or "no positions"}, how="3 seeds")
+        assert min(of_seeds("new_words", training)) > 95

@@ -1,5 +1,8 @@
 """What the tool that measures lesson 7's copying and reversing gives to the models, and that both tables are whole."""
 import itertools
+import math
+
+import torch
 
 from helpers.pretrained.weights import SHIPPED
 from helpers.transformer import Transformer
@@ -22,13 +25,32 @@ def test_training_has_none_of_the_words_of_one_letter_that_are_asked():
 
 def test_a_row_has_every_column():
     model = Transformer(len(reversing.VOCAB), len(reversing.VOCAB), 16, 2, 16, num_layers=1, dropout=0.0)
-    assert list(reversing.measured(model, reversing.known_and_fresh()[1][:5])) == reversing.COLUMNS[4:]
+    assert list(reversing.measured(model, reversing.known_and_fresh()[1][:5])) == reversing.COLUMNS[5:]
 
 
-def test_the_table_has_each_model_after_each_training():
-    found = [(row["model"], (float(row["others"]), int(row["steps"])), int(row["seed"]))
+def test_the_tables_have_each_model_after_each_training():
+    found = [(row["model"], (float(row["others"]), int(row["steps"]), int(row["moved"])), int(row["seed"]))
              for row in tables.read(SHIPPED / "reversing.csv")]
-    assert sorted(found) == sorted(itertools.product(("Transformer", "GRU with attention"), reversing.TRAININGS, reversing.SEEDS))
+    wanted = itertools.product(("Transformer", "GRU with attention"), reversing.TRAININGS, reversing.SEEDS)
+    assert sorted(found) == sorted(row for row in wanted if row[0] == "Transformer" or not row[1][2])
+    off = [(float(row["rate"]), int(row["seed"])) for row in tables.read(SHIPPED / "turned_off.csv")]
+    assert off == [*itertools.product(reversing.RATES, reversing.SEEDS)]
+
+
+def test_moved_positions_are_those_of_training_alone(monkeypatch):
+    """Source and target get random first positions while the model trains, and none afterwards."""
+    seen, ids = [], torch.tensor([[4]])
+
+    def train(model, *_, **__):
+        for embed in (model.src_embed, model.tgt_embed):
+            with torch.no_grad():
+                seen.append([(embed(ids) - embed.tokens(ids) * 8)[0, 0, 0].item() for _ in range(20)])
+    monkeypatch.setattr(reversing, "train", train)
+    model = reversing.trained(reversing.transformer, reversing.known_and_fresh()[0][:64], 0, 1, moved=7)
+    positions = {round(math.sin(position), 4): position for position in range(8)}
+    for sines in seen:
+        assert len({positions[round(sine, 4)] for sine in sines}) > 4
+    assert not model.src_embed._forward_pre_hooks and not model.tgt_embed._forward_pre_hooks
 
 
 def test_the_table_of_depths_has_every_setting_that_is_wanted():

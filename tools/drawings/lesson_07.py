@@ -1,7 +1,7 @@
 """Lesson 7: the whole Transformer."""
 from tools.drawings.svg import PAPER, SOFT, WIDTH, Drawing
 
-WIDE, THICK = 172, 4.5
+WIDE, THIN, THICK = 172, 1.6, 4.5
 BUILT = {"1": "weighted average", "2": "scoring function", "3": "masked softmax", "4": "attention to another text",
          "5": "several heads", "6": "positions"}
 
@@ -9,12 +9,12 @@ BUILT = {"1": "weighted average", "2": "scoring function", "3": "masked softmax"
 class Side:
     """The encoder's or the decoder's half of the picture.
 
-    Its spine is the line that runs through from the embedding to the last norm, and to which each sublayer adds. Boxes
-    stand on it or beside it, towards the middle. `y`: how far the spine is drawn.
+    Its spine is the line that runs through from top to bottom, and to which each sublayer adds. Boxes stand on it or beside
+    it, towards the middle. `y`: how far the spine is drawn; `residual`: whether it is the residual stream here, and thick.
     """
 
     def __init__(self, d, left):
-        self.d, self.left, self.spine, self.y = d, left, 48 if left else WIDTH - 48, None
+        self.d, self.left, self.spine, self.y, self.residual = d, left, 48 if left else WIDTH - 48, None, False
 
     def on(self, y, height, words, role=None, lessons="", width=WIDE):
         """A box on the spine."""
@@ -39,7 +39,7 @@ class Side:
     def reach(self, y):
         """Draw the spine down to y."""
         if self.y:
-            self.d.arrow((self.spine, self.y), (self.spine, y), width=THICK)
+            self.d.arrow((self.spine, self.y), (self.spine, y), width=THICK if self.residual else THIN)
 
     def side_of(self, box):
         """The point of a box or a sign that is nearest to the spine."""
@@ -84,6 +84,7 @@ def transformer():
         side.on(24, 34, ids)
         side.on(86, 36, "token embedding", "parameter")
         side.add(side.beside(144, 32, "positions", lessons="6"))
+        side.residual = True
     d.panel(24, 214, 252, 252)
     d.text(276, 200, "encoder layer × $N$", anchor="end", colour=SOFT)
     d.panel(324, 214, 252, 442)
@@ -104,6 +105,7 @@ def transformer():
         d.arrow(projected.right, (cross.x, y))
     decoder.sublayer(550, "`feed_forward`")
     decoder.on(678, 36, "norm", width=86)
+    decoder.residual = False
     output = decoder.on(736, 36, "`output`", "parameter")
     d.arrow(output.bottom, (output.bottom[0], 806))
     d.text(576, 824, "logits `[B, T, tgt_vocab_size]`", anchor="end")

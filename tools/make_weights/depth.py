@@ -1,8 +1,9 @@
 """Trains the encoders of lesson 7 that reverse eight digits, in every setting of its lab, and writes their losses.
 
-Residual on and off, norm before, after or none, by depth and learning rate, post-norm also with a warm-up: three seeds each. The
-controls: 24 layers without norms that start smaller, that clip the gradient, or that get more steps; 24 with post-norm, and two to
-eight without residuals, that get more steps; and eight pre-norm layers with a warm-up.
+Residual on and off, norm before, after or none, or none and a small start, by depth and learning rate, post-norm also with a
+warm-up: three seeds each. The controls: 24 layers without norms that clip the gradient, or that get more steps; 24 with post-norm,
+and two to eight without residuals, that get more steps; four with residuals around one kind of sublayer alone and more steps; and
+eight pre-norm layers with a warm-up.
 """
 import argparse
 import csv
@@ -18,7 +19,8 @@ from helpers.training import train
 from helpers.transformer import Embedding, EncoderLayer, Stack
 
 STEPS, MORE, EVERY = 200, 800, 10                            # of the training; of some controls; to a point of the curve
-GRID = {"residual": (True, False), "norm": ("pre", "post", "none", "small start"), "warm": (0, 20),
+KINDS = "self-attention", "feed-forward"                      # of sublayers
+GRID = {"residual": (True, False, *KINDS), "norm": ("pre", "post", "none", "small start"), "warm": (0, 20),
         "depth": (1, 2, 4, 8, 16, 24), "lr": (0.001, 0.003, 0.01), "steps": (STEPS, MORE), "clip": (None, 1.0), "seed": (0, 1, 2)}
 
 
@@ -37,13 +39,16 @@ class Around(nn.Module):
 
 
 class Reverser(nn.Module):
-    """Encoder layers with switches: digits [B, T] to logits [B, T, 10] of the digit at the mirrored position."""
+    """Encoder layers with switches: digits [B, T] to logits [B, T, 10] of the digit at the mirrored position.
+
+    residual: True, False, or the one of KINDS that alone has it.
+    """
 
     def __init__(self, depth, residual=True, norm="pre"):
         super().__init__()
         layers = [EncoderLayer(32, num_heads=2, d_ff=64) for _ in range(depth)]
         for layer in layers:
-            layer.residuals = nn.ModuleList(Around(32, residual, norm) for _ in range(2))
+            layer.residuals = nn.ModuleList(Around(32, residual in (True, kind), norm) for kind in KINDS)
         self.embed, self.stack = Embedding(10, 32), Stack(layers, 32, norm)
         self.output = nn.Linear(32, 10)
         if norm == "small start":                            # as in GPT-2, by the root of the number of sublayers
@@ -77,13 +82,13 @@ def reversed_right(model):
 def wanted(residual, norm, warm, depth, lr, steps, clip, seed):
     """Whether a setting is trained: a warm-up for post-norm, which is said to need it; each control at one depth alone."""
     deep_without_norms = (residual, norm, warm, depth) == (True, "none", 0, 24)
+    if residual in KINDS:
+        return (norm, warm, depth, steps, clip) == ("pre", 0, 4, MORE, None)
     if steps == MORE:
         without_residual = not residual and norm == "pre" and not warm and depth in (2, 4, 8)
         return not clip and (deep_without_norms or without_residual or residual and norm == "post" and depth == 24)
     if clip:
         return deep_without_norms
-    if norm == "small start":
-        return residual and depth == 24 and not warm
     return not warm or norm == "post" or norm == "pre" and residual and depth == 8
 
 

@@ -1,9 +1,12 @@
 """Trains the Transformer of lesson 7 that copies and reverses letters, and a GRU with attention, with three seeds each.
 
 Measures both on new words like those of the training, and on words that the training lacks. Then trains both again with words of
-two of these kinds among the others, and with the first words for three times the steps. Six minutes of one core.
+two of these kinds among the others, and with the first words for three times the steps; and the Transformer once more so, with each
+batch of source and target beginning at a random position. A second table, turned_off.csv, has the share of new words that a
+Transformer answers when one of its sublayers is turned off, by learning rate. Nine minutes of one core.
 """
 import argparse
+import itertools
 import pathlib
 from statistics import mean
 
@@ -18,11 +21,14 @@ from helpers.transformer import Transformer
 from tools.make_weights import tables
 
 LETTERS, SEEDS = "abcdefghij", (0, 1, 2)
-TRAININGS = (0.0, 900), (0.2, 900), (0.0, 2700)              # the share of other words, the steps
+TRAININGS = (0.0, 900, 0), (0.2, 900, 0), (0.0, 2700, 0), (0.0, 2700, 7)     # share of other words, steps, largest first position
+RATES, STEPS = (0.002, 0.004, 0.008), 900                    # of trainings after which sublayers are turned off; else 0.008
+SUBLAYERS = [f"{stack}.layers.0.{part}" for stack, parts in {
+    "encoder": ("self_attn", "feed_forward"), "decoder": ("self_attn", "cross_attn", "feed_forward")}.items() for part in parts]
 TRAINED, ASKED = LETTERS[:5], LETTERS[5:]                    # of words of few letters; of words of one letter in the tests
 VOCAB = Vocab([list("<>" + LETTERS)])
 LENGTHS = {"two_letters": 2, "eight_letters": 8, "nine_letters": 9}
-COLUMNS = ["model", "others", "steps", "seed", "new_words", "one_letter", *LENGTHS]
+COLUMNS = ["model", "others", "steps", "moved", "seed", "new_words", "one_letter", *LENGTHS]
 
 
 def commanded(letters, command):
@@ -54,15 +60,26 @@ def known_and_fresh(others=0.0):
     return known, [pair for pair in fresh if pair not in known]
 
 
-def trained(pairs, seed, steps):
-    """By name: the Transformer of lesson 7 and a GRU with attention of lesson 4, each trained."""
-    sizes = len(VOCAB), len(VOCAB), 64
-    for name, make in {"Transformer": lambda: Transformer(*sizes, 2, 128, num_layers=1, dropout=0.0),
-                       "GRU with attention": lambda: Seq2Seq(*sizes)}.items():
-        torch.manual_seed(seed)
-        model = make()
-        train(model, batches(pairs, 64, steps), sequence_loss, 8e-3, one_cycle(steps), clip=1.0)
-        yield name, model
+def transformer():
+    """The model of lesson 7, untrained."""
+    return Transformer(len(VOCAB), len(VOCAB), 64, 2, 128, num_layers=1, dropout=0.0)
+
+
+def trained(make, pairs, seed, steps, moved=0, rate=0.008):
+    """A trained model; moved: the largest position of the first token in training, where source and target get random ones."""
+    torch.manual_seed(seed)
+    model = make()
+    places = torch.Generator().manual_seed(seed)
+
+    def move(embed, inputs):
+        ids, *offset = inputs
+        return ids, sum(offset) + int(torch.randint(moved + 1, (), generator=places))
+
+    hooks = [embed.register_forward_pre_hook(move) for embed in (model.src_embed, model.tgt_embed)] if moved else []
+    train(model, batches(pairs, 64, steps), sequence_loss, rate, one_cycle(steps), clip=1.0)
+    for hook in hooks:
+        hook.remove()
+    return model
 
 
 def exact(model, pairs):
@@ -83,17 +100,38 @@ def measured(model, fresh):
 
 
 def rows():
-    """A dictionary for each row of the table."""
-    for others, steps in TRAININGS:
+    """A dictionary for each row of reversing.csv."""
+    makes = {"Transformer": transformer, "GRU with attention": lambda: Seq2Seq(len(VOCAB), len(VOCAB), 64)}
+    for others, steps, moved in TRAININGS:
         known, fresh = known_and_fresh(others)
-        for seed in SEEDS:
-            for name, model in trained(known, seed, steps):
-                yield {"model": name, "others": others, "steps": steps, "seed": seed} | measured(model, fresh)
+        for seed, (name, make) in itertools.product(SEEDS, makes.items()):
+            if name == "Transformer" or not moved:           # a GRU has no positions
+                model = trained(make, known, seed, steps, moved)
+                yield {"model": name, "others": others, "steps": steps, "moved": moved, "seed": seed} | measured(model, fresh)
+
+
+def turned_off():
+    """A dictionary for each row of turned_off.csv: the shares of new words that are right, by the sublayer that adds nothing."""
+    known, fresh = known_and_fresh()
+    for rate, seed in itertools.product(RATES, SEEDS):
+        model = trained(transformer, known, seed, STEPS, rate=rate)
+        row = {"rate": rate, "seed": seed, "none": f"{exact(model, fresh):.3f}"}
+        for name in SUBLAYERS:
+            hook = model.get_submodule(name).register_forward_hook(lambda module, inputs, result: 0 * result)
+            row[name] = f"{exact(model, fresh):.3f}"
+            hook.remove()
+        yield row
+
+
+def write(folder, found):
+    """Write both tables; found: the rows of the first."""
+    tables.write(folder / "reversing.csv", COLUMNS, found)
+    tables.write(folder / "turned_off.csv", ["rate", "seed", "none", *SUBLAYERS], turned_off())
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tools.make_weights.reversing", description=__doc__)
     parser.add_argument("--out", type=pathlib.Path, default=SHIPPED,
-                        help="the folder to write reversing.csv to (default: the one of the weights that ship)")
+                        help="the folder to write both tables to (default: the one of the weights that ship)")
     torch.set_num_threads(1)
-    tables.write(parser.parse_args().out / "reversing.csv", COLUMNS, rows())
+    write(parser.parse_args().out, rows())
