@@ -101,6 +101,10 @@ EXERCISES = {
                                         / (size(answers, 0) + size(truth, 0))).nan_to_num(),
             "the last token belongs to both spans, too: their sizes need the 1 as well as the shared part":
                 lambda answers, truth: 2 * shared(answers, truth) / (size(answers, 0) + size(truth, 0)),
+            "spans that do not meet share 1 token here: add the 1 first, and then make what is below 0 to 0":
+                lambda answers, truth: 2 * (both(answers, truth, 0).clamp(min=0) + 1) / (size(answers) + size(truth)),
+            "where the two spans do not meet, the distance between them counts as shared; it needs to be 0, not `abs`":
+                lambda answers, truth: 2 * both(answers, truth).abs() / (size(answers) + size(truth)),
             "the shared part lacks its last token: from the later start to the earlier end, both included":
                 lambda answers, truth: 2 * both(answers, truth, 0).clamp(min=0) / (size(answers) + size(truth)),
             "the later of the two starts and the earlier of the two ends: `maximum` and `minimum` are exchanged":

@@ -23,7 +23,8 @@ from helpers.training import one_cycle, sequence_loss, train
 
 TABLE = SHIPPED / "bahdanau.csv"
 FIELDS = ["corpus", "model", "steps", "seed", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "perplexity", "first_word_looks_at_when",
-          "quand_by_outputs", "quand_by_state"]
+          "quand_by_outputs", "quand_by_state", "article_by_outputs", "article_by_state"]
+TWINS = {"man": "woman", "woman": "man", "boy": "girl", "girl": "boy"}
 LENGTHS = [(2, 6), (7, 11), (12, 16), (17, 25)]
 GROUPS = {"grammar": LENGTHS, "second clause first": LENGTHS, "fra-eng": [(2, 5), (6, 8), (9, 11), (12, 25)]}
 MODELS = {
@@ -40,6 +41,8 @@ MODELS = {
     "GRU, counting along": {"attention": False},
     "GRU, counting back": {"attention": False},
     "GRU, first state alone": {"attention": False},
+    "GRU, attention, word vectors": {},
+    "GRU, counting along, word vectors": {"attention": False},
     "GRU, attention, faster": {},
     "LSTM, attention, faster": {"kind": "lstm"},
 }
@@ -98,7 +101,21 @@ class NoContext(Seq2Seq):
         return state
 
 
-CONTEXTS = {"GRU, mean of outputs": MeanContext, "GRU, counting along": PositionContext, "GRU, counting back": BackwardsContext,
+class WordVectors(Seq2Seq):
+    """In place of the encoder's outputs stand the vectors of the words, which have not read their neighbours."""
+
+    def start(self, src, lengths):
+        state = super().start(src, lengths)
+        state.memory = self.encoder.embed(src)                                               # [B, T_src, d_model]
+        return state
+
+
+class PositionOfWords(PositionContext, WordVectors):
+    """The context of step t is the vector of word t."""
+
+
+CONTEXTS = {"GRU, attention, word vectors": WordVectors, "GRU, counting along, word vectors": PositionOfWords,
+            "GRU, mean of outputs": MeanContext, "GRU, counting along": PositionContext, "GRU, counting back": BackwardsContext,
             "GRU, first state alone": NoContext}
 
 
@@ -143,12 +160,19 @@ class Corpus:
         train(model, batches(data, batch_size, steps, seed), sequence_loss, rate, one_cycle(steps), clip=clip)
         return model
 
-    def starts_with_quand(self, model, outputs_of, state_of):
-        """The share of translations that begin so, if the decoder gets outputs and final state of different English sentences."""
+    def first_words(self, model, outputs_of, state_of):
+        """The ids of the first words that are written, if the decoder gets outputs and final state of such English sentences."""
         state, other = (model.start(*pad([self.en.encode(words) for words in some])) for some in (outputs_of, state_of))
         state.hidden = other.hidden
-        first = greedy(model, state, torch.full((len(outputs_of), 1), BOS), max_len=1)
-        return (first == self.fr.index["quand"]).float().mean().item()
+        return greedy(model, state, torch.full((len(outputs_of), 1), BOS), max_len=1)
+
+    def followed(self, model):
+        """How often the article is that of the sentence whose outputs, and of that whose state the decoder gets, of two twins."""
+        people = [english for english, _ in self.asked if english[0] == "the" and set(english[:4]) & TWINS.keys()]
+        others = [[TWINS.get(word, word) for word in words[:4]] + words[4:] for words in people]
+        in_conflict = self.first_words(model, others, people)
+        return {f"article_by_{part}": (in_conflict == self.first_words(model, some, some)).float().mean().item()
+                for part, some in (("outputs", others), ("state", people))}
 
     @torch.no_grad()
     def measured(self, model):
@@ -156,6 +180,7 @@ class Corpus:
 
         How often the first row's largest weight is on `when`; and of an encoder that reads in one direction, how often `quand` is
         written if only the outputs, or only the state, are those of the sentence, and the rest of its twin that begins with `if`.
+        Of an attention also what `followed` says.
         """
         def write(sentences):
             ids = translate(model, *pad([self.en.encode(words) for words in sentences]), max_len=40)
@@ -173,9 +198,11 @@ class Corpus:
                 write(when)
             first = seen["decoder.attention.attention_weights"][0][:, 0]              # [B, T_src]
             found["first_word_looks_at_when"] = (first.argmax(-1) == 0).float().mean().item()
+            found |= self.followed(model)
         if not model.encoder.rnn.bidirectional:
-            found["quand_by_outputs"] = self.starts_with_quand(model, when, twins)
-            found["quand_by_state"] = self.starts_with_quand(model, twins, when)
+            for part, sentences in (("outputs", (when, twins)), ("state", (twins, when))):
+                first = self.first_words(model, *sentences)
+                found[f"quand_by_{part}"] = (first == self.fr.index["quand"]).float().mean().item()
         return found
 
 

@@ -175,6 +175,9 @@ def test_questions_for_a_judge():
                        "opposite adjective, new to old": ([(new, user), (other, old)], 2)}
     assert [pair[1] for pair in asked["opposite verb"][0]] == ["The user closes the old files.", "The user shows the new list."]
     assert len(asked["the same sentence twice"][0]) == 3
+    container, person = "The user hides the new container.", "The person hides the new list."          # files are general already
+    assert asked["object made general"] == ([(other, container)], 0) and asked["object made specific"] == ([(container, other)], 1)
+    assert asked["actor made general"] == ([(other, person)], 0) and asked["actor made specific"] == ([(person, other)], 1)
 
 
 def test_the_lesson_says_how_many_opposite_words_a_judge_learns_from():
