@@ -91,7 +91,7 @@ EXERCISES = {
     "witten_bell": Exercise(
         slow_witten_bell,
         [(torch.tensor([1.0, 0.0, 0.0, 0.0]), LOWER), (torch.zeros(4), LOWER), (torch.tensor([5.0, 0.0, 1.0, 2.0]), LOWER),
-         (torch.tensor([0.0, 7.0, 0.0, 0.0, 3.0]), torch.tensor([0.5, 0.1, 0.2, 0.2, 0.0]))],
+         (torch.tensor([0.0, 2.0, 1.0, 2.0, 3.0]), torch.tensor([0.5, 0.1, 0.2, 0.2, 0.0]))],
         {
             "these are the counts alone, without `lower`: what never followed gets 0":
                 lambda counts, lower: smoothed(counts, lower, torch.tensor(0.0)),
@@ -99,6 +99,8 @@ EXERCISES = {
                 lambda counts, lower: smoothed(counts, lower, torch.tensor(1.0)),
             "`lower` gets the weight of the whole vocabulary; count only the tokens that followed":
                 lambda counts, lower: smoothed(counts, lower, torch.tensor(float(len(counts)))),
+            "you count how many different counts there are; count the tokens that followed":
+                lambda counts, lower: smoothed(counts, lower, torch.tensor(float(len(counts[counts > 0].unique())))),
             "you count the tokens that never followed; count those that did":
                 lambda counts, lower: smoothed(counts, lower, (counts == 0).sum()),
             "the weights are exchanged; the counts have the weight of their sum, `lower` that of the number of kinds":

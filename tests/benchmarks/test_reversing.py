@@ -61,13 +61,14 @@ def test_letters(one_thread, figure):
 
     def of_seeds(kind, training, model="Transformer"):
         wanted = (model, *training)
-        return [100 * float(row[kind]) for row in found if (row["model"], row["others"], row["steps"], row["moved"]) == wanted]
+        return [100 * float(row[kind]) for row in found if tuple(row[name] for name in reversing.COLUMNS[:5]) == wanted]
 
     gru = "GRU with attention"
     words = ("3 to 7 letters", "words of few letters and of eight, too", "3 to 7 letters for three times the steps",
-             "3 to 7 letters for three times the steps at moved positions")
+             "3 to 7 letters for three times the steps at moved positions",
+             "3 to 7 letters for three times the steps, source and target moved apart")
     for training, of in zip(reversing.TRAININGS, words):
-        for kind in reversing.COLUMNS[5:]:
+        for kind in reversing.COLUMNS[6:]:
             what = kind.replace("_", " ") + (" seven times" if kind == "one_letter" else "")
             figure(f"copy or reverse, trained on {of}: {what}, % right", of_seeds(kind, training),
                    {f"{gru}, as many steps": of_seeds(kind, training, gru) or "no positions"}, how="3 seeds")

@@ -25,11 +25,11 @@ def test_training_has_none_of_the_words_of_one_letter_that_are_asked():
 
 def test_a_row_has_every_column():
     model = Transformer(len(reversing.VOCAB), len(reversing.VOCAB), 16, 2, 16, num_layers=1, dropout=0.0)
-    assert list(reversing.measured(model, reversing.known_and_fresh()[1][:5])) == reversing.COLUMNS[5:]
+    assert list(reversing.measured(model, reversing.known_and_fresh()[1][:5])) == reversing.COLUMNS[6:]
 
 
 def test_the_tables_have_each_model_after_each_training():
-    found = [(row["model"], (float(row["others"]), int(row["steps"]), int(row["moved"])), int(row["seed"]))
+    found = [(row["model"], (float(row["others"]), *(int(row[name]) for name in ("steps", "moved", "apart"))), int(row["seed"]))
              for row in tables.read(SHIPPED / "reversing.csv")]
     wanted = itertools.product(("Transformer", "GRU with attention"), reversing.TRAININGS, reversing.SEEDS)
     assert sorted(found) == sorted(row for row in wanted if row[0] == "Transformer" or not row[1][2])
@@ -38,7 +38,7 @@ def test_the_tables_have_each_model_after_each_training():
 
 
 def test_moved_positions_are_those_of_training_alone(monkeypatch):
-    """Source and target get random first positions while the model trains, and none afterwards."""
+    """Source and target get random first positions, the same or their own, while the model trains, and none afterwards."""
     seen, ids = [], torch.tensor([[4]])
 
     def train(model, *_, **__):
@@ -46,11 +46,12 @@ def test_moved_positions_are_those_of_training_alone(monkeypatch):
             with torch.no_grad():
                 seen.append([(embed(ids) - embed.tokens(ids) * 8)[0, 0, 0].item() for _ in range(20)])
     monkeypatch.setattr(reversing, "train", train)
-    model = reversing.trained(reversing.transformer, reversing.known_and_fresh()[0][:64], 0, 1, moved=7)
     positions = {round(math.sin(position), 4): position for position in range(8)}
-    for sines in seen:
-        assert len({positions[round(sine, 4)] for sine in sines}) > 4
-    assert not model.src_embed._forward_pre_hooks and not model.tgt_embed._forward_pre_hooks
+    for apart in (0, 1):
+        model = reversing.trained(reversing.transformer, reversing.known_and_fresh()[0][:64], 0, 1, moved=7, apart=apart)
+        source, target = ([positions[round(sine, 4)] for sine in sines] for sines in seen[-2:])
+        assert len(set(source)) > 4 and (len(set(target)) > 4 if apart else target == 20 * source[-1:])
+        assert not model.src_embed._forward_pre_hooks and not model.tgt_embed._forward_pre_hooks
 
 
 def test_the_table_of_depths_has_every_setting_that_is_wanted():

@@ -1,9 +1,9 @@
 """Trains the Transformer of lesson 7 that copies and reverses letters, and a GRU with attention, with three seeds each.
 
 Measures both on new words like those of the training, and on words that the training lacks. Then trains both again with words of
-two of these kinds among the others, and with the first words for three times the steps; and the Transformer once more so, with each
-batch of source and target beginning at a random position. A second table, turned_off.csv, has the share of new words that a
-Transformer answers when one of its sublayers is turned off, by learning rate. Nine minutes of one core.
+two of these kinds among the others, and with the first words for three times the steps; and the Transformer twice more so, with
+each batch beginning at a random position, the same for source and target or one for each. A second table, turned_off.csv, has the
+share of new words that a Transformer answers when one of its sublayers is turned off, by learning rate. Ten minutes of one core.
 """
 import argparse
 import itertools
@@ -21,14 +21,15 @@ from helpers.transformer import Transformer
 from tools.make_weights import tables
 
 LETTERS, SEEDS = "abcdefghij", (0, 1, 2)
-TRAININGS = (0.0, 900, 0), (0.2, 900, 0), (0.0, 2700, 0), (0.0, 2700, 7)     # share of other words, steps, largest first position
+TRAININGS = (0.0, 900, 0, 0), (0.2, 900, 0, 0), (0.0, 2700, 0, 0), (0.0, 2700, 7, 0), (0.0, 2700, 7, 1)     # as in COLUMNS
 RATES, STEPS = (0.002, 0.004, 0.008), 900                    # of trainings after which sublayers are turned off; else 0.008
 SUBLAYERS = [f"{stack}.layers.0.{part}" for stack, parts in {
     "encoder": ("self_attn", "feed_forward"), "decoder": ("self_attn", "cross_attn", "feed_forward")}.items() for part in parts]
 TRAINED, ASKED = LETTERS[:5], LETTERS[5:]                    # of words of few letters; of words of one letter in the tests
 VOCAB = Vocab([list("<>" + LETTERS)])
 LENGTHS = {"two_letters": 2, "eight_letters": 8, "nine_letters": 9}
-COLUMNS = ["model", "others", "steps", "moved", "seed", "new_words", "one_letter", *LENGTHS]
+# The share of other words; the largest first position; whether source and target have each their own.
+COLUMNS = ["model", "others", "steps", "moved", "apart", "seed", "new_words", "one_letter", *LENGTHS]
 
 
 def commanded(letters, command):
@@ -65,15 +66,18 @@ def transformer():
     return Transformer(len(VOCAB), len(VOCAB), 64, 2, 128, num_layers=1, dropout=0.0)
 
 
-def trained(make, pairs, seed, steps, moved=0, rate=0.008):
-    """A trained model; moved: the largest position of the first token in training, where source and target get random ones."""
+def trained(make, pairs, seed, steps, moved=0, apart=0, rate=0.008):
+    """A trained model; moved: the largest position of the first token in training; apart: source and target have each their own."""
     torch.manual_seed(seed)
     model = make()
-    places = torch.Generator().manual_seed(seed)
+    places, place = torch.Generator().manual_seed(seed), 0
 
     def move(embed, inputs):
+        nonlocal place
+        if apart or embed is model.src_embed:                # the source comes first
+            place = int(torch.randint(moved + 1, (), generator=places))
         ids, *offset = inputs
-        return ids, sum(offset) + int(torch.randint(moved + 1, (), generator=places))
+        return ids, sum(offset) + place
 
     hooks = [embed.register_forward_pre_hook(move) for embed in (model.src_embed, model.tgt_embed)] if moved else []
     train(model, batches(pairs, 64, steps), sequence_loss, rate, one_cycle(steps), clip=1.0)
@@ -102,12 +106,12 @@ def measured(model, fresh):
 def rows():
     """A dictionary for each row of reversing.csv."""
     makes = {"Transformer": transformer, "GRU with attention": lambda: Seq2Seq(len(VOCAB), len(VOCAB), 64)}
-    for others, steps, moved in TRAININGS:
+    for others, steps, moved, apart in TRAININGS:
         known, fresh = known_and_fresh(others)
         for seed, (name, make) in itertools.product(SEEDS, makes.items()):
             if name == "Transformer" or not moved:           # a GRU has no positions
-                model = trained(make, known, seed, steps, moved)
-                yield {"model": name, "others": others, "steps": steps, "moved": moved, "seed": seed} | measured(model, fresh)
+                key = name, others, steps, moved, apart, seed
+                yield dict(zip(COLUMNS, key)) | measured(trained(make, known, seed, steps, moved, apart), fresh)
 
 
 def turned_off():
