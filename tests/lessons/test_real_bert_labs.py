@@ -25,11 +25,14 @@ def page():
 
 
 def test_the_lab_of_heads_answers_every_query(page, recwarn):
-    lab = explore(page["switch"], search="", word=list(page["SENSES"]), layer=(0, 5), heads=["all", "one", "two"],
-                  head=(0, 11), second=(0, 11, 1, 10), how=list(page["HOW"]))
+    lab = explore(page["switch"], search="", word=list(page["SENSES"]), layer=(0, 5), head=(0, 11), other=(0, 11, 1, 10),
+                  all_heads=False, how=list(page["HOW"]))
     for text in TYPED:
         lab.move(search=text)
         assert lab.message.layout.display == "none", (text, lab.message.value)
+    for position, heads in (({}, "head 0 and 10"), ({"other": 0}, "head 0"), ({"all_heads": True}, "all heads")):
+        lab.move(**position)
+        assert f"Layer 0, {heads} off:" in lab.image.alt
     assert not list(recwarn)
 
 
