@@ -60,18 +60,14 @@ def as_it_is(x):
     return x
 
 
-def attend(q, k, v, mask=None, scaled=True):
-    scores = q @ k.mT / (q.shape[-1] ** 0.5 if scaled is True else scaled or 1)
+def attend(q, k, v, mask=None, power=0.5):
+    scores = q @ k.mT / q.shape[-1] ** power
     return (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(-1) @ v
 
 
 def lower(T_q, T_k, last=0):
     """True up to the diagonal, which begins in column `last`."""
     return torch.ones(T_q, T_k).tril(last).bool()
-
-
-def unscaled(y):
-    return attend(y, y, y, lower(len(y), len(y)), scaled=False)
 
 
 def before(norm, add=torch.add):
@@ -91,30 +87,30 @@ def only(number, around):
     return tuple(around if i == number else PRE_NORM for i in range(3))
 
 
-def layer(x, memory, up, down, around=(PRE_NORM,) * 3, order=(0, 1, 2), mask=lower, scaled=True, memory_mask=None,
+def layer(x, memory, up, down, around=(PRE_NORM,) * 3, order=(0, 1, 2), mask=lower, power=0.5, memory_mask=None,
           activation=torch.relu):
     """A decoder layer with one thing or another wrong."""
-    sublayers = [lambda y: attend(y, y, y, mask(len(x), len(x)), scaled),
-                 lambda y: attend(y, memory, memory, memory_mask, scaled), lambda y: activation(y @ up) @ down]
+    sublayers = [lambda y: attend(y, y, y, mask(len(x), len(x)), power),
+                 lambda y: attend(y, memory, memory, memory_mask, power), lambda y: activation(y @ up) @ down]
     for number in order:
         x = around[number](x, sublayers[number])
     return x
 
 
-def self_attends(*case, keys=rms_norm, values=rms_norm, mask=lower):
-    """A decoder layer whose self-attention has other keys, values or mask, and where the mask leaves nothing returns 0."""
+def self_attends(*case, keys=rms_norm, values=rms_norm, mask=lower, power=0.5):
+    """A decoder layer whose self-attention has other keys, values, mask or scale, and where the mask leaves nothing returns 0."""
     def around(x, sublayer):
-        return x + attend(rms_norm(x), keys(x), values(x), mask(len(x), len(x))).nan_to_num()
+        return x + attend(rms_norm(x), keys(x), values(x), mask(len(x), len(x)), power).nan_to_num()
     return layer(*case, around=only(0, around))
 
 
-def crosses(*case, keys=lambda y, memory: memory, values=lambda y, memory: memory):
-    """A decoder layer whose cross-attention has other keys or values, from the normalised x and the memory."""
+def crosses(*case, keys=lambda y, memory: memory, values=lambda y, memory: memory, power=0.5):
+    """A decoder layer whose cross-attention has other keys, values or scale, from the normalised x and the memory."""
     memory = case[1]
 
     def around(x, sublayer):
         y = rms_norm(x)
-        return x + attend(y, keys(y, memory), values(y, memory))
+        return x + attend(y, keys(y, memory), values(y, memory), power=power)
     return layer(*case, around=only(1, around))
 
 
@@ -134,10 +130,10 @@ def opposite(T_q, T_k):
     return ~lower(T_q, T_k, T_k - T_q)
 
 
-def from_cache(q, k, v, kept_k, kept_v, mask=None, scaled=True):
+def from_cache(q, k, v, kept_k, kept_v, mask=None, power=0.5):
     """mask: from the numbers of queries and keys to the mask."""
     mask = mask and mask(len(q), len(kept_k) + len(k))
-    return attend(q, torch.cat([kept_k, k]), torch.cat([kept_v, v]), mask, scaled)
+    return attend(q, torch.cat([kept_k, k]), torch.cat([kept_v, v]), mask, power)
 
 
 def aligned(T_q, T_k):
@@ -243,11 +239,13 @@ EXERCISES = {
             "cross-attention comes before self-attention; exchange them":
                 lambda *case: layer(*case, order=(1, 0, 2)),
             "the scores are not divided by the root of d":
-                lambda *case: layer(*case, scaled=False),
+                lambda *case: layer(*case, power=0),
             "the scores of self-attention are not divided by the root of d":
-                lambda *case: layer(*case, around=only(0, lambda x, sublayer: x + unscaled(rms_norm(x)))),
+                lambda *case: self_attends(*case, power=0),
+            "the scores of cross-attention are not divided by the root of d":
+                lambda *case: crosses(*case, power=0),
             "the scores are divided by d; divide by its root":
-                lambda x, memory, *case: layer(x, memory, *case, scaled=x.shape[-1]),
+                lambda *case: layer(*case, power=1),
             "the ReLU between `up` and `down` is missing":
                 lambda *case: layer(*case, activation=lambda x: x),
             "the activation is GELU, not ReLU":
@@ -328,6 +326,6 @@ EXERCISES = {
             "keys and values are exchanged":
                 lambda q, k, v, kept_k, kept_v: from_cache(q, v, k, kept_v, kept_k, aligned),
             "the scores are not divided by the root of d":
-                lambda *case: from_cache(*case, aligned, scaled=False),
+                lambda *case: from_cache(*case, aligned, power=0),
         }),
 }

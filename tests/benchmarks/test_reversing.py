@@ -72,4 +72,4 @@ def test_letters(one_thread, figure):
             what = kind.replace("_", " ") + (" seven times" if kind == "one_letter" else "")
             figure(f"copy or reverse, trained on {of}: {what}, % right", of_seeds(kind, training),
                    {f"{gru}, as many steps": of_seeds(kind, training, gru) or "no positions"}, how="3 seeds")
-        assert min(of_seeds("new_words", training)) > 95
+        assert min(of_seeds("new_words", training)) > (95 if training[-1] else 98)      # moved apart costs some

@@ -61,7 +61,7 @@ def windows_of(ids, context):
 
 
 def some_of(ids):
-    """About 4,000 such pieces of a long text."""
+    """Such pieces of a long text, 4,000 or up to twice as many where there are so many."""
     return windows_of(ids, CONTEXT)[::max(1, len(ids) // (4_000 * 3 * MEASURED))]
 
 
