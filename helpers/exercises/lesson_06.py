@@ -41,6 +41,11 @@ def turned_halves(x, angles):
     return torch.cat([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()], -1)
 
 
+def summed_halves(x, angles):
+    a, b = x.chunk(2, -1)
+    return torch.cat([a * angles.cos() + b * angles.sin(), a * angles.sin() + b * angles.cos()], -1)
+
+
 def angles_of(x, base=10_000.0, first=0, step=2):
     T, d = x.shape
     return torch.arange(first, first + T).unsqueeze(1) * base ** (-step * torch.arange(d // 2) / d)
@@ -69,6 +74,11 @@ def in_halves(M):
     return M[order][:, order]
 
 
+def mirrored(M):
+    """A symmetric matrix: what is below the diagonal becomes what is above it."""
+    return M.triu() + M.triu(1).mT
+
+
 def interleaved(x):
     """The two halves of the columns, side by side: column i of each to 2i and 2i + 1."""
     return x.view(len(x), 2, -1).mT.flatten(1)
@@ -87,6 +97,10 @@ EXERCISES = {
         {
             "this turns back, to the position delta before; exchange the signs of the sines":
                 lambda delta, d, base=10_000.0: slow_shift_matrix(delta, d, base).mT,
+            "both sines have a plus; in a rotation one of them has a minus":
+                lambda delta, d, base=10_000.0: mirrored(slow_shift_matrix(delta, d, base)),
+            "both sines have a minus; in a rotation only one has":
+                lambda delta, d, base=10_000.0: mirrored(slow_shift_matrix(delta, d, base).mT),
             "`delta` is ignored; each pair turns by delta times its frequency":
                 lambda delta, d, base=10_000.0: slow_shift_matrix(1, d, base),
             "this turns forward for a negative `delta`, too; its sign says in which direction":
@@ -114,6 +128,8 @@ EXERCISES = {
                 lambda x, base=10_000.0: interleaved(turned_halves(x, angles_of(x, base))),
             "the pairs turn the other way; the first column of a pair gets a cos - b sin":
                 lambda x, base=10_000.0: turned_halves(x, -angles_of(x, base)),
+            "both columns are sums; the first column of a pair gets a cos - b sin":
+                lambda x, base=10_000.0: summed_halves(x, angles_of(x, base)),
             "the positions begin at 1; the first row is not turned":
                 lambda x, base=10_000.0: turned_halves(x, angles_of(x, base, first=1)),
             "the frequencies fall too slowly; pair i has base ** (-2i / d)":
@@ -143,6 +159,8 @@ EXERCISES = {
                 lambda num_heads, T: slow_alibi_row(num_heads, T)[:, 0],
             "the heads are counted from 0, so the first slope is 1; they are 2 ** (-8h / H) for h from 1 to H":
                 lambda num_heads, T: row_of(slopes_of(num_heads, first=0), T),
+            "the slopes fall too fast; divide the exponent by the number of heads, 2 ** (-8h / H)":
+                lambda num_heads, T: row_of(2.0 ** (-8 * torch.arange(1, num_heads + 1)), T),
             "all heads have the slope of the first; each has its own":
                 lambda num_heads, T: row_of(slopes_of(num_heads)[:1].expand(num_heads), T),
             "all heads have the slope of the last; each has its own":

@@ -188,7 +188,7 @@ def test_clocks_are_pythons(opened, lesson):
 
 def test_the_tasks_of_the_clocks_can_be_done_by_keyboard(opened, lesson):
     page, names = opened(CLOCKS), lesson[CLOCKS]
-    at = {"query": 10, "key": 5, "both": 0, "aim": -5, "aim_1": -5, "content": 0, "base": 100}
+    at = {"query": 10, "key": 7, "both": 0, "aim": -5, "aim_1": -5, "content": 0, "base": 100}
     is_said(page, names["draw_clocks"](**at).alt)
     choose(page, base="10000")
     at["base"] = 10_000

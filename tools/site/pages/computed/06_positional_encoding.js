@@ -35,7 +35,7 @@ function makeClock() {
 computedLabs.clocks = (box, { angles: packed }) => {
   const drawn = floatsOf(packed), clocks = Array.from({ length: PAIRS }, makeClock), ticks = [-100, -50, 0, 50, 100];
   const scores = panel({ width: 420, height: 240, grid: true, x: { label: "offset: key minus query", from: -104, to: 104, ticks },
-    y: { label: "score", from: 4.3, to: -4.3, ticks: [4, 2, 0, -2, -4] }, legend: [["ink", "sum of all pairs"], ["grey thin", "pair 0"]] });
+    y: { label: "score", from: 4.3, to: -4.3, ticks: [4, 2, 0, -2, -4] }, legend: [["ink", "sum of all pairs"], ["grey thin", "clock 0"]] });
   const past = panel({ width: 420, height: 200, grid: true, x: { label: "offset", from: -104, to: 104, ticks },
     y: { label: "weight", from: 1.05, to: -0.05, ticks: [1, 0.5, 0] } });
   const pair = add(scores, "path", { class: "curve grey thin" }), sum = add(scores, "path", { class: "curve ink thin" });
@@ -50,7 +50,7 @@ computedLabs.clocks = (box, { angles: packed }) => {
     draw(values) {
       const angles = anglesOf(values, drawn), m = values.query + values.both, n = values.key + values.both;
       const parts = partsAt(angles, n - m), score = sumOf(parts), all = OFFSETS.map((offset) => partsAt(angles, offset)), sums = all.map(sumOf);
-      clocks.forEach((clock, i) => clock.show([angles.query[i] + m * angles.turn[i], angles.key[i] + n * angles.turn[i]], parts[i], `pair ${i}`));
+      clocks.forEach((clock, i) => clock.show([angles.query[i] + m * angles.turn[i], angles.key[i] + n * angles.turn[i]], parts[i], `clock ${i}`));
       sum.setAttribute("d", pathOf(scores, OFFSETS, sums));
       pair.setAttribute("d", pathOf(scores, OFFSETS, all.map(([first]) => first)));
       const whole = (_, i) => i % 4 === 0;
@@ -63,7 +63,7 @@ computedLabs.clocks = (box, { angles: packed }) => {
       const weight = n <= m ? found[n].toFixed(2) : "none, after the query";
       scores.write(`query at ${m}, key at ${n}: score ${score.toFixed(2)}`);
       past.write(`weight of this key: ${weight}`);
-      return `Query at ${m}, key at ${n}, base ${values.base}: score ≈ ${score.toFixed(2)}, pair 0 ≈ ${parts[0].toFixed(2)}, weight: ${weight}.`;
+      return `Query at ${m}, key at ${n}, base ${values.base}: score ≈ ${score.toFixed(2)}, clock 0 ≈ ${parts[0].toFixed(2)}, weight: ${weight}.`;
     },
   };
 };
