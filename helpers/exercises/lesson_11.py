@@ -67,6 +67,8 @@ EXERCISES = {
                 lambda logits, ids: -logits.log_softmax(-1)[:, 1:].gather(-1, ids[:, :-1].unsqueeze(-1)).mean() / math.log(2),
             "you compare the logits at a position with the id at the same position; compare logits[:, :-1] with ids[:, 1:]":
                 lambda logits, ids: -logits.log_softmax(-1)[:, 1:].gather(-1, ids[:, 1:].unsqueeze(-1)).mean() / math.log(2),
+            "each position is compared with the token that it reads, the last one left out; compare logits[:, :-1] with ids[:, 1:]":
+                lambda logits, ids: -logits.log_softmax(-1)[:, :-1].gather(-1, ids[:, :-1].unsqueeze(-1)).mean() / math.log(2),
             "you divide by the number of all ids; the last position predicts none of them, so divide by B * (T - 1)":
                 lambda logits, ids: -of_targets(logits, ids).sum() / ids.numel() / math.log(2),
             "softmax gives 0 where a logit is far below the largest, and log2 of 0 is infinite; take log_softmax":

@@ -79,6 +79,10 @@ EXERCISES = {
                 lambda logits, words: logits[(words == torch.arange(words.max() + 1).unsqueeze(1)).int().argmax(1)].argmax(1),
             "[CLS] and [SEP] belong to no word: their number is -1":
                 lambda logits, words: logits[first_of_all(words)].argmax(1),
+            "words are counted from 0, so number 0 is a word, too; only -1 is none":
+                lambda logits, words: logits[(words > 0) & first_of_all(words)].argmax(1),
+            "this is the largest over the pieces, for each tag; take it over the tags, the last axis":
+                lambda logits, words: logits[(words >= 0) & first_of_all(words)].argmax(0),
             "this is the tag of the last piece of each word; the first one counts":
                 lambda logits, words: of_words(logits, words, lambda some: some[-1]),
             "this is the tag of the mean over a word's pieces; the first one alone counts":
