@@ -30,8 +30,8 @@ def load_entailment(name: str = "made", n_train: int = 6000, n_test: int = 900, 
     """(train, test): lists of (premise, hypothesis, label), the label an index in LABELS.
 
     name: "made", the first n_train and n_test pairs by the project (tools/make_data). Each hypothesis is
-        there with three premises, one for each label: neither sentence alone says much about it. No sentence
-        of the test is in the training pairs, nor what its hypotheses say is done, such as opening documents.
+        there with three premises, one for each label: alone it says nothing about its label; premises do. No
+        sentence of the test is in the training pairs, nor what its hypotheses say is done, such as opening documents.
         "snli", sentences about pictures, CC BY-SA 4.0; its validation pairs are the test. Read from snli_1.0
         in the cache folder (see `read_published`), or fetched.
     path: in place of a name, a folder or archive with such files as snli_1.0_train.txt and snli_1.0_dev.txt,
@@ -81,10 +81,10 @@ def spell(text):
     return text[1:-1].replace('""', '"').strip() if text[:1] == '"' and '""' in text else text
 
 
-def tells_more(premise: str, hypothesis: str) -> bool:
-    """Whether a made hypothesis says what its premise leaves open: an adjective, a number, a place, a time, who, or what."""
+def told_more(premise: str, hypothesis: str) -> set[str]:
+    """What a made hypothesis says and its premise leaves open: "adjective", "number", "where", "when", "who", "what"."""
     def told(text):
         words = text.lower().strip(".").split()
         found = {kind for kind, some in TOLD.items() if {*some.split()} & {*words}}
         return found | {kind for kind, some in {"who": words[:2], "what": words[3:]}.items() if not GENERAL & {*some}}
-    return bool(told(hypothesis) - told(premise))
+    return told(hypothesis) - told(premise)

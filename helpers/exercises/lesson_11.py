@@ -71,6 +71,8 @@ EXERCISES = {
                 lambda logits, ids: -logits.log_softmax(-1)[:, :-1].gather(-1, ids[:, :-1].unsqueeze(-1)).mean() / math.log(2),
             "you divide by the number of all ids; the last position predicts none of them, so divide by B * (T - 1)":
                 lambda logits, ids: -of_targets(logits, ids).sum() / ids.numel() / math.log(2),
+            "`F.cross_entropy` looks for the classes on the second axis; flatten batch and positions, to [B * (T - 1), vocab_size]":
+                lambda logits, ids: torch.nn.functional.cross_entropy(logits[:, :-1], ids[:, 1:]) / math.log(2),
             "softmax gives 0 where a logit is far below the largest, and log2 of 0 is infinite; take log_softmax":
                 lambda logits, ids: -logits.softmax(-1)[:, :-1].gather(-1, ids[:, 1:].unsqueeze(-1)).log2().mean(),
             "you take the softmax first; `F.cross_entropy` takes the logits themselves":
@@ -117,6 +119,11 @@ EXERCISES = {
                 lambda counts, lower: (counts + (counts > 0).sum() * lower) / (counts.sum() + (counts > 0).sum()),
             "the result does not sum to 1; divide by the sum of the counts and the number of kinds":
                 lambda counts, lower: torch.where(counts.sum() > 0, (counts + (counts > 0).sum() * lower) / counts.sum(), lower),
+            "the result does not sum to 1; the denominator has the number of kinds, not that of all tokens":
+                lambda counts, lower: torch.where(
+                    counts.sum() > 0, (counts + (counts > 0).sum() * lower) / (counts.sum() + len(counts)), lower),
+            "a context that was never seen gives 0 everywhere; it needs to give `lower`":
+                lambda counts, lower: (counts + (counts > 0).sum() * lower) / (counts.sum() + (counts > 0).sum()).clamp(min=1),
             "only tokens that never followed get a share of `lower`; every token does":
                 lambda counts, lower: torch.where(
                     counts.sum() > 0, torch.where(counts > 0, counts, (counts > 0).sum() * lower)
@@ -141,6 +148,12 @@ EXERCISES = {
                 lambda probs, share: probs.masked_fill(probs < share * probs.amax(-1, keepdim=True), -math.inf).softmax(-1),
             "the kept probabilities do not sum to 1; divide by their sum":
                 lambda probs, share: probs * (probs >= share * probs.amax(-1, keepdim=True)),
+            "you divide by the sum of each column; each row needs its own, over the last axis":
+                lambda probs, share: (kept := probs * (probs >= share * probs.amax(-1, keepdim=True))) / kept.sum(0),
+            "the largest and the sum of each row need an axis of length 1: keepdim=True":
+                lambda probs, share: (kept := probs * (probs >= share * probs.amax(-1, keepdim=True))) / kept.sum(-1),
+            "the kept tokens all get the same; they keep their probabilities, divided by the sum":
+                lambda probs, share: (kept := (probs >= share * probs.amax(-1, keepdim=True)).float()) / kept.sum(-1, keepdim=True),
             "you divide by the sum of all rows; each row needs its own":
                 lambda probs, share: (kept := probs * (probs >= share * probs.amax(-1, keepdim=True))) / kept.sum(),
             "you take the largest probability of each token over the rows; each row needs its own, over the last axis":

@@ -66,6 +66,8 @@ EXERCISES = {
                 lambda ids, sep, pad: ((ended(ids, sep)[0] == 0) & (ids != pad)).long(),
             "you count down the columns; each row is a text of its own":
                 lambda ids, sep, pad: (((ids == sep).cumsum(0) - (ids == sep).long() == 1) & (ids != pad)).long(),
+            "`roll` brings the last token to the front, also a `[SEP]`; begin each row with 0 in its place":
+                lambda ids, sep, pad: (((ids == sep).roll(1, 1).cumsum(1) == 1) & (ids != pad)).long(),
             "every row gets the segments of the first one; its `[SEP]` stands where it likes":
                 lambda ids, sep, pad: slow_segments_of(ids[:1], sep, pad).expand_as(ids),
         },
@@ -83,6 +85,8 @@ EXERCISES = {
                 lambda x, positions, table, bias: x[:, positions[0]] @ table.T + bias,
             "`x[:, positions]` takes the positions of all texts from every text; each has a row of its own":
                 lambda x, positions, table, bias: x[:, positions] @ table.T + bias,
+            "`x[torch.arange(B), positions]` takes one text for each column of `positions`; each row belongs to one text":
+                lambda x, positions, table, bias: x[torch.arange(len(x)), positions] @ table.T + bias,
             "these are the logits at every position; only those at `positions` are asked for":
                 lambda x, positions, table, bias: x @ table.T + bias,
             "the positions come out in rising order; they need to be as given":

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from helpers.data.entailment import LABELS, load_entailment, spell, tells_more
+from helpers.data.entailment import LABELS, load_entailment, spell, told_more
 from helpers.text import split_words
 from tools.make_data.entailment import DEEDS, HELD_OUT, THINGS, sets
 from tools.make_weights.counting import naive_bayes, unshared
@@ -255,14 +255,14 @@ def test_the_archive_is_read_without_unpacking(tmp_path, monkeypatch, capsys):
     assert [path.name for path in (tmp_path / "snli_1.0").iterdir()] == ["snli_1.0.zip"]
 
 
-def test_what_tells_more_by_hand():
+def test_what_a_hypothesis_tells_besides_by_hand():
     plain, told = "The program saves the file.", "The program saves the new file on the disk."
-    assert tells_more(plain, told) and not tells_more(told, plain) and not tells_more(told, told)
-    for more in ("The editor saves the file.", "The program saves the image.", "The program saves the two files.",
-                 "The program saves the file before the test."):
-        assert tells_more(plain, more) and not tells_more(more, plain), more
-    assert not tells_more("The editor saves the file.", "The editor loads the file.")
+    assert told_more(plain, told) == {"adjective", "where"} and not told_more(told, plain) and not told_more(told, told)
+    for kind, more in {"who": "The editor saves the file.", "what": "The program saves the image.",
+                       "number": "The program saves the two files.", "when": "The program saves the file before the test."}.items():
+        assert told_more(plain, more) == {kind} and not told_more(more, plain), more
+    assert not told_more("The editor saves the file.", "The editor loads the file.")
 
 
 def test_neutral_pairs_are_those_whose_hypothesis_tells_more():
-    assert all(tells_more(*texts) == (label == NEUTRAL) for part in load_entailment() for *texts, label in part)
+    assert all(bool(told_more(*texts)) == (label == NEUTRAL) for part in load_entailment() for *texts, label in part)

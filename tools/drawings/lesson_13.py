@@ -82,9 +82,8 @@ def bert():
 
     d.text(20, 636, "**output heads**", anchor="start")
     first, third = MIDDLES[0], MIDDLES[2]
-    for x in MIDDLES:
-        d.arrow((x, 526), (third, 606), width=1.2, head=False)
-    d.arrow((third, 606), (third, 636))
+    for i, x in enumerate(MIDDLES):                          # each vector by itself
+        d.arrow((x, 526), (third - 36 + 12 * i, 640), width=1.2, head=False)
     d.arrow((first, 526), (first, 564))
     d.box(first - 31, 566, 62, 34, "`pooler`", "parameter", size=15)
     d.arrow((first, 600), (first, 636))

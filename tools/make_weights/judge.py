@@ -17,7 +17,7 @@ import torch
 
 from helpers import finetuning
 from helpers.bert import BertClassifier
-from helpers.data.entailment import load_entailment, tells_more
+from helpers.data.entailment import load_entailment, told_more
 from helpers.pretrained.format import load_bert, load_tokenizer
 from helpers.pretrained.weights import SHIPPED
 from helpers.training import one_cycle, train
@@ -60,7 +60,7 @@ def changed_pairs(pairs):
 
     def of_contradictions(more, longer):                     # two guesses at what tells apart those that a judge gets wrong
         return [(b, a) for a, b, label in pairs
-                if label == 2 and tells_more(b, a) == more and (len(a.split()) > len(b.split())) == longer]
+                if label == 2 and bool(told_more(b, a)) == more and (len(a.split()) > len(b.split())) == longer]
 
     told = [one for one, _, _ in pairs if " not " not in one]
     described = [one for one in told if without_adjectives(one) != one]

@@ -35,7 +35,7 @@ function makeClock() {
 computedLabs.clocks = (box, { angles: packed }) => {
   const drawn = floatsOf(packed), clocks = Array.from({ length: PAIRS }, makeClock), ticks = [-100, -50, 0, 50, 100];
   const scores = panel({ width: 420, height: 240, grid: true, x: { label: "offset: key minus query", from: -104, to: 104, ticks },
-    y: { label: "score", from: 4.3, to: -4.3, ticks: [4, 2, 0, -2, -4] }, legend: [["ink", "sum of all pairs"], ["grey thin", "clock 0"]] });
+    y: { label: "score", from: 4.3, to: -4.3, ticks: [4, 2, 0, -2, -4] }, legend: [["ink", "sum of all clocks"], ["grey thin", "clock 0"]] });
   const past = panel({ width: 420, height: 200, grid: true, x: { label: "offset", from: -104, to: 104, ticks },
     y: { label: "weight", from: 1.05, to: -0.05, ticks: [1, 0.5, 0] } });
   const pair = add(scores, "path", { class: "curve grey thin" }), sum = add(scores, "path", { class: "curve ink thin" });
