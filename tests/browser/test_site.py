@@ -492,7 +492,7 @@ def test_a_link_opens_the_same_cell(opened):
     explorer.get_by_role("listbox", name="keys").press("ArrowDown")
     page.wait_for_timeout(500)
     said, address = page.locator(".readout").inner_text(), page.evaluate("() => window.location.href")
-    assert "rollout" in said and "key=5" in address
+    assert "rollout" in said and "key=8" in address
     page.reload()
     assert page.locator(".readout").inner_text() == said and page.locator(".explorer canvas.lines").is_visible()
     page.goto(address.replace("query=", "query=9"))                     # no such query: as the lesson has it
