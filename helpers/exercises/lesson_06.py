@@ -36,14 +36,9 @@ def slow_alibi_row(num_heads, T):
     return row
 
 
-def turned_halves(x, angles):
+def turned_halves(x, angles, sign=-1):
     a, b = x.chunk(2, -1)
-    return torch.cat([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()], -1)
-
-
-def summed_halves(x, angles):
-    a, b = x.chunk(2, -1)
-    return torch.cat([a * angles.cos() + b * angles.sin(), a * angles.sin() + b * angles.cos()], -1)
+    return torch.cat([a * angles.cos() + sign * b * angles.sin(), a * angles.sin() + b * angles.cos()], -1)
 
 
 def angles_of(x, base=10_000.0, first=0, step=2):
@@ -129,7 +124,7 @@ EXERCISES = {
             "the pairs turn the other way; the first column of a pair gets a cos - b sin":
                 lambda x, base=10_000.0: turned_halves(x, -angles_of(x, base)),
             "both columns are sums; the first column of a pair gets a cos - b sin":
-                lambda x, base=10_000.0: summed_halves(x, angles_of(x, base)),
+                lambda x, base=10_000.0: turned_halves(x, angles_of(x, base), sign=1),
             "the positions begin at 1; the first row is not turned":
                 lambda x, base=10_000.0: turned_halves(x, angles_of(x, base, first=1)),
             "the frequencies fall too slowly; pair i has base ** (-2i / d)":
