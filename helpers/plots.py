@@ -213,8 +213,8 @@ def links(weights: Values, query: int, key: int, query_tokens: Sequence, key_tok
     """A picture of one map as lines, those of one query in its colour; see `map_and_row` and `draw_links`."""
     height = min(10.0, max(2.6, 0.2 * max(len(query_tokens), len(key_tokens)) + 0.8))
     picture, ax = panels(6.4, height)
-    picture.alt = f"{title}: lines of {query_tokens[query]}. ".removeprefix(": ") + largest_weights(
-        {"": weights}, query_tokens, key_tokens)
+    largest = largest_weights({"": weights}, query_tokens, key_tokens)
+    picture.alt = f"{title}: lines of {query_tokens[query]}. ".removeprefix(": ") + largest
     draw_links(ax, weights, query, key, query_tokens, key_tokens, title, vmax)
     return picture
 
@@ -263,8 +263,7 @@ def grid_of_maps(weights: Values, axes: Sequence[str], chosen: Sequence[int] | N
         image = draw_map(ax, values[index], vmax=vmax, signed=signed, numbers=False)
         image.strokes.set_linewidth(0.5)
         ax.set(xticks=[], yticks=[], xlabel="", ylabel="")
-        where = " ".join(f"{name} {i}" for name, i in zip(axes, index))
-        title = where if columns < 7 else ".".join(map(str, index))
+        title = " ".join(f"{name} {i}" for name, i in zip(axes, index)) if columns < 7 else ".".join(map(str, index))
         ax.set_title(f"{title}\n{labels[index]}" if named else title, fontsize=9, pad=3 if named else None)
         if chosen and list(index) == list(chosen):
             ax.spines[:].set(edgecolor="#D55E00", linewidth=2.5)
@@ -400,11 +399,12 @@ def draw_bars(ax: Axes, row: Values, tokens: Sequence, title: str = "", vmax: fl
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def written(prompt: str, characters: Sequence[str], cursor: int, probs: Values, vocab: Sequence[str],
-            title: str = "") -> Picture:
+def written(prompt: str, characters: Sequence[str], cursor: int, probs: Values, raw: Values,
+            vocab: Sequence[str], title: str = "") -> Picture:
     """A text that was written after a prompt, and the likeliest characters at the cursor, `probs` [vocab_size].
 
     cursor: which of the characters is marked, its bar orange; those after it are grey. vocab: what the columns of probs stand for.
+    raw: what `probs` was before temperature and top-p, [vocab_size]; a black line at each bar.
     """
     columns, rows, advance = 46, 15, 6                                     # 6 points are whole pixels on any screen
     picture = Picture(7.8, 3.5, f"After the prompt {prompt!r}: {''.join(characters[:cursor])!r}, and next "
@@ -432,11 +432,14 @@ def written(prompt: str, characters: Sequence[str], cursor: int, probs: Values, 
             ax.text(column, row + 0.5, text, family="monospace", size=advance / 0.602, color=colour, weight=weight, va="center",
                     parse_math=False, bbox={"facecolor": PAPER_TO_INK[1], "edgecolor": "none", "pad": 1} if here else None)
             column += len(text)
-    probs, drawn = as_numpy(probs), vocab.index(characters[cursor])
-    top = sorted({drawn, *(i for i in probs.argsort()[::-1][:11].tolist() if probs[i] >= 0.005)}, key=lambda i: -probs[i])
+    probs, raw, drawn = as_numpy(probs), as_numpy(raw), vocab.index(characters[cursor])
+    top = sorted({drawn, *(i for i in raw.argsort()[::-1][:11].tolist() if probs[i] + raw[i] >= 0.005)}, key=lambda i: -raw[i])
     bars = picture.add_axes((0.65, 0.14, 0.34, 0.76))
     draw_bars(bars, probs[top], [visible_character(vocab[i]) for i in top], title, names="", label="probability")
     bars.patches[top.index(drawn)].set_color("#D55E00")
+    bars.vlines(raw[top], np.arange(len(top)) - 0.5, np.arange(len(top)) + 0.5, color="black", linewidth=1.5)
+    for number, i in zip(bars.texts, top):
+        number.set_x(max(probs[i], raw[i]) + 0.01)
     bars.title.set(fontsize=9, ha="right", x=1)
     return picture
 

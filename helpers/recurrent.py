@@ -96,14 +96,11 @@ class Seq2Seq(nn.Module):
     Raises ValueError for a kind that is not "gru" or "lstm", for an empty source or target, and for another batch.
     """
 
-    def __init__(self, src_vocab_size: int, tgt_vocab_size: int, d_model: int, num_layers: int = 1,
-                 kind: str = "gru", attention: bool = True, dropout: float = 0.0, d_embed: int | None = None,
-                 bidirectional: bool = True):
+    def __init__(self, src_vocab_size: int, tgt_vocab_size: int, d_model: int, num_layers: int = 1, kind: str = "gru",
+                 attention: bool = True, dropout: float = 0.0, d_embed: int | None = None, bidirectional: bool = True):
         super().__init__()
-        self.encoder = RecurrentEncoder(src_vocab_size, d_model, num_layers, kind, dropout, d_embed,
-                                        bidirectional)
-        self.decoder = RecurrentDecoder(tgt_vocab_size, d_model, num_layers, kind, attention, dropout,
-                                        d_embed)
+        self.encoder = RecurrentEncoder(src_vocab_size, d_model, num_layers, kind, dropout, d_embed, bidirectional)
+        self.decoder = RecurrentDecoder(tgt_vocab_size, d_model, num_layers, kind, attention, dropout, d_embed)
 
     def forward(self, src: Tensor, lengths: Tensor, tgt: Tensor) -> Tensor:
         return self.step(tgt, self.start(src, lengths))

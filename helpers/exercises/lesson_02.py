@@ -73,6 +73,12 @@ EXERCISES = {
                 lambda query, key: 2 * (query @ key.mT - half_square(query).unsqueeze(-1) - half_square(key)),
             "the term of the key has the wrong sign; take it away from the dot product":
                 lambda query, key: query @ key.mT - half_square(query).unsqueeze(-1) + half_square(key),
+            "the term of the query has the wrong sign; take it away from the dot product":
+                lambda query, key: query @ key.mT + half_square(query).unsqueeze(-1) - half_square(key),
+            "the norm of the key is not squared":
+                lambda query, key: query @ key.mT - half_square(query).unsqueeze(-1) - key.norm(dim=-1) / 2,
+            "the norm of the query is not squared":
+                lambda query, key: query @ key.mT - query.norm(dim=-1, keepdim=True) / 2 - half_square(key),
             "both terms have the wrong sign; take them away from the dot product":
                 lambda query, key: query @ key.mT + half_square(query).unsqueeze(-1) + half_square(key),
             "the norms are not squared":
@@ -112,6 +118,8 @@ EXERCISES = {
                 lambda query, key, W_q, W_k, w_v: hidden(query, key, W_q, W_k).tanh().sum(-1),
             "you multiply what comes from query and key; add it":
                 lambda query, key, W_q, W_k, w_v: ((query @ W_q.mT).unsqueeze(1) * (key @ W_k.mT)).tanh() @ w_v,
+            "you subtract what comes from the key; add it to what comes from the query":
+                lambda query, key, W_q, W_k, w_v: hidden(query, -key, W_q, W_k).tanh() @ w_v,
             "these are the weights; return the scores, without a softmax":
                 lambda query, key, W_q, W_k, w_v: (hidden(query, key, W_q, W_k).tanh() @ w_v).softmax(-1),
             "rows and columns are exchanged; a row is a query":
@@ -135,6 +143,8 @@ EXERCISES = {
                 lambda query, key, t: (F.normalize(query, dim=-1) @ key.mT / t).softmax(-1),
             "the queries still have their norms; normalise them, too":
                 lambda query, key, t: (query @ F.normalize(key, dim=-1).mT / t).softmax(-1),
+            "the temperature is missing; divide the cosines by it, before the softmax":
+                lambda query, key, t: cosines(query, key).softmax(-1),
             "you multiply the cosines by the temperature; divide, so that a high one makes attention soft":
                 lambda query, key, t: (cosines(query, key) * t).softmax(-1),
             "the softmax runs over the queries, so the columns sum to 1; take it over the last axis":

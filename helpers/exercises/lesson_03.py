@@ -47,7 +47,8 @@ SUSPECTS = {suspect.name: suspect for suspect in (
     Suspect("A", lambda lengths, T: real(lengths, T) & past(T)),
     Suspect("B", lambda lengths, T: torch.ones(T, T, dtype=torch.bool)),
     Suspect("C", lambda lengths, T: real(lengths.roll(1), T) & past(T)),
-    Suspect("D", lambda lengths, T: ~real(lengths, T) & past(T)))}
+    Suspect("D", lambda lengths, T: ~real(lengths, T) & past(T)),
+    Suspect("E", real))}
 
 
 class Rounded(Suspect):
@@ -57,8 +58,8 @@ class Rounded(Suspect):
         return super().__call__(x, lengths) * (1 + 2e-7 * x.shape[1])
 
 
-EARLY = Suspect("E", lambda lengths, T: real(lengths, T) & past(T) | (distance(T) == 1 - T))    # query 0 sees the last key
-SOUND = Rounded("F", SUSPECTS["A"].mask)
+EARLY = Suspect("F", lambda lengths, T: real(lengths, T) & past(T) | (distance(T) == 1 - T))    # query 0 sees the last key
+SOUND = Rounded("G", SUSPECTS["A"].mask)
 
 
 def slow_harmed(attention, x, lengths):

@@ -123,6 +123,8 @@ EXERCISES = {
                 lambda t, x, f: beam_step(t, x, f, stop=0.0),
             "a hypothesis that is not finished writes `<pad>`, id 0; rule that out":
                 lambda t, x, f: beam_step(t, x, f, start=0.0),
+            "no token is ruled out; a finished hypothesis goes on with `<pad>` alone, at no cost, and the others never write it":
+                lambda t, x, f: beam_step(t, x, f, start=0.0, stop=None),
             "these are the best of the new log-probabilities without what the hypothesis had before; add `total`":
                 lambda t, x, f: beam_step(0 * t, x, f),
             "you take the best token of each hypothesis; take the best of all candidates together":
@@ -169,7 +171,8 @@ EXERCISES = {
                 lambda a, r, n: share(*([x[:-1] for x in some] for some in (a, r)), n),
             "the ends of a text that are shorter than n are no n-grams; there are len - n + 1":
                 lambda a, r, n: share(*([[*x, *[None] * (n - 1)] for x in some] for some in (a, r)), n),
-        }),
+        },
+        without="remove"),
     "answer_score": Exercise(
         slow_answer_score,
         [(numbers(2, 4, seed=0), torch.tensor([3, 0]), 1.0), (numbers(3, 5, seed=1), torch.tensor([4, 1, 3]), 0.6),
@@ -195,6 +198,8 @@ EXERCISES = {
                 lambda logits, ids, a: score(logits, ids, a, divide=False),
             "5 + length / 6 is not (5 + length) / 6; set the brackets":
                 lambda logits, ids, a: score(logits, ids, 0.0) / (5 + (ids != 0).sum() / 6) ** a,
+            "the power holds for the whole fraction; you divide by 5 + length, and then by 6 to the power of α":
+                lambda logits, ids, a: score(logits, ids, 0.0) / (5 + (ids != 0).sum()) / 6**a,
             "α is a power here; you multiply by it":
                 lambda logits, ids, a: score(logits, ids, 0.0) / ((5 + (ids != 0).sum()) / 6 * a),
             "this is the mean over the tokens; divide the sum by the penalty, ((5 + length) / 6) to the power of α":

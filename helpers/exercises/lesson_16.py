@@ -48,6 +48,8 @@ EXERCISES = {
         {
             "you change all heads; leave the weights of the others as they were":
                 lambda weights, heads: weights.mean(0, keepdim=True).expand_as(weights).clone(),
+            "you add up the texts of the batch; divide the sum by their number":
+                lambda weights, heads: with_others(weights, heads, weights[:, heads].sum(0, keepdim=True)),
             "you take the mean over the heads; take it over the texts of the batch, for each head by itself":
                 lambda weights, heads: with_others(weights, heads, weights[:, heads].mean(1, keepdim=True)),
             "you take the mean over the queries; take it over the texts of the batch":
@@ -72,6 +74,12 @@ EXERCISES = {
                 lambda weights, v: weights * v.norm(dim=-1),
             "you divide by the sum over the queries; divide by the sum over the keys of one query":
                 lambda weights, v: (weights * v.norm(dim=-1)) / (weights * v.norm(dim=-1)).sum(0),
+            "you divide by the sum of the whole table; divide each row by its own sum":
+                lambda weights, v: weights * v.norm(dim=-1) / (weights * v.norm(dim=-1)).sum(),
+            "each row has norm 1, the root of the sum of squares; it needs to sum to 1":
+                lambda weights, v: F.normalize(weights * v.norm(dim=-1), dim=-1),
+            "you divide by the largest number of the row; divide by its sum":
+                lambda weights, v: weights * v.norm(dim=-1) / (weights * v.norm(dim=-1)).amax(-1, keepdim=True),
             "you multiply by the square of the norm; multiply by the norm":
                 lambda weights, v: F.normalize(weights * v.square().sum(-1), p=1, dim=-1),
             "you multiply by the sum of the absolute values; the norm is the root of the sum of squares":

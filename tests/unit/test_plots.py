@@ -213,11 +213,11 @@ def test_a_written_text_marks_the_character_at_the_cursor_where_it_stands():
     text, vocab = "x = 1\n" + 60 * "ab" + "\n" + 30 * "c\n", sorted("\n =1abcx")
     places = {0: (4, 0), 1: (5, 0), 5: (9, 0), 6: (0, 1), 52: (0, 2), 53: (1, 2)}       # "def " stands before; 46 columns
     for cursor, (column, row) in places.items():
-        picture = plots.written("def ", text, cursor, torch.eye(len(vocab))[vocab.index(text[cursor])], vocab, "a title")
+        picture = plots.written("def ", text, cursor, *2 * [torch.eye(len(vocab))[vocab.index(text[cursor])]], vocab, "a title")
         marked, = [part for part in picture.axes[0].texts if part.get_bbox_patch()]
         assert (marked.get_text(), marked.get_position()) == (plots.visible_character(text[cursor]), (column, row + 0.5))
         assert picture.axes[1].get_title() == "a title" and f"the likeliest being {text[cursor]!r}" in picture.alt
-    far = plots.written("def ", text, len(text) - 2, torch.eye(len(vocab))[0], vocab)
+    far = plots.written("def ", text, len(text) - 2, *2 * [torch.eye(len(vocab))[0]], vocab)
     assert [part.get_text() for part in far.axes[0].texts if part.get_bbox_patch()] == ["c"]     # the lines scroll with the cursor
 
 
@@ -225,12 +225,21 @@ def test_what_was_drawn_has_a_bar_of_its_own_and_runs_of_spaces_are_seen():
     """The unlikeliest of 20 characters was drawn: its bar is orange, and last; all others are of one other colour."""
     vocab, probs = "abcdefghijklmnopqrs ", torch.arange(20, 0, -1) / 210
     for cursor, (drawn, place) in enumerate({"a": 0, "s": 11}.items()):
-        text, bars = plots.written("", "as", cursor, probs, vocab).axes
+        text, bars = plots.written("", "as", cursor, probs, probs, vocab).axes
         assert [label.get_text() for label in bars.get_yticklabels()][place] == drawn
         colours = [bar.get_facecolor() for bar in bars.patches]
         assert len(colours) == 12 - (drawn == "a") and colours.count(colours[place]) == 1 and len(set(colours)) == 2
-    text = plots.written("", "a b\n  c  d", 0, probs, vocab).axes[0].texts
+    text = plots.written("", "a b\n  c  d", 0, probs, probs, vocab).axes[0].texts
     assert [part.get_text() for part in text] == ["a", " b", "␣␣c ␣d"]
+
+
+def test_a_bar_has_a_line_where_the_probability_was_before_temperature_and_top_p():
+    """What top-p cut off keeps its line, and its number stands behind the longer of the two."""
+    text, bars = plots.written("", "aa", 0, [1.0, 0.0, 0.0], [0.6, 0.399, 0.001], "abc").axes
+    lines, = bars.collections
+    assert [[tuple(end) for end in line.tolist()] for line in lines.get_segments()] == [
+        [(0.6, -0.5), (0.6, 0.5)], [(0.399, 0.5), (0.399, 1.5)]]
+    assert [(number.get_text(), round(number.get_position()[0], 3)) for number in bars.texts] == [("1.00", 1.01), ("0.00", 0.409)]
 
 
 SIGNS = ["$$", r"$\frac$", r"$\foo$", "a $ b", "costs $5, not $6", "x_^{", "\\"]
@@ -254,7 +263,7 @@ def test_whatever_is_written_in_a_picture_is_shown_as_it_is(sign):
         plots.compared([(torch.eye(2), tokens, tokens, sign)] * 2, "bars", 0, 0),
         plots.grid_of_maps(torch.ones(2, 2, 2), [sign], labels=np.array([sign, sign]), label=sign),
         plots.tensor(torch.eye(2), tokens, tokens, sign, [sign, sign]), plots.tensors({sign: torch.eye(2)}, {sign: 0.5}, sign, ""),
-        plots.histograms({sign: [0.1]}, sign, ""), plots.written(sign, "ab", 0, [0.5, 0.5], "ab", sign)]
+        plots.histograms({sign: [0.1]}, sign, ""), plots.written(sign, "ab", 0, [0.5, 0.5], [0.5, 0.5], "ab", sign)]
     for picture in pictures:
         picture._repr_mimebundle_()
         assert not [text for text in picture.findobj(Text) if text.get_text() == sign and text.get_parse_math()]

@@ -75,13 +75,13 @@ def test_rows_that_are_there_are_kept_and_the_others_measured(tmp_path, monkeypa
     assert first == kept and second["smoothing"] == "0.1" and float(second["loss"]) > 0
     rows = table(tmp_path / "search.csv")
     assert {row["smoothing"] for row in rows} == {"0.1"}
-    assert [(float(row["sharpened"]), row["width"], row["penalty"]) for row in rows] == list(
-        itertools.product(decoding.SHARPENED, ("1", "3"), ("0.0", "0.6")))
+    assert [(float(row["factor"]), row["width"], row["penalty"]) for row in rows] == list(
+        itertools.product(decoding.FACTORS, ("1", "3"), ("0.0", "0.6")))
     assert float(rows[0]["log_prob"]) <= float(rows[2]["log_prob"])
     greedy = [row for row in rows if row["width"] == "1"]
     assert len({row["tokens"] for row in greedy}) == 1                     # the likeliest word stays the likeliest
     log_probs = [float(row["log_prob"]) for row in greedy[::2]]
-    assert log_probs == sorted(log_probs) and log_probs[0] < log_probs[-1]
+    assert log_probs == sorted(log_probs, reverse=True) and log_probs[0] > log_probs[-1]
 
 
 PAIRS = [(f"the {a} {b}.", f"le {c} {d}.") for a, c in (("cat", "chat"), ("dog", "chien"), ("wolf", "loup"))

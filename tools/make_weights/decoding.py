@@ -1,7 +1,7 @@
 """Measures lesson 9's model with three seeds, with and without label smoothing: some minutes of one core.
 
 smoothing.csv: the loss of each next word, how often the likeliest word is right and how probable it is, what an empty answer costs,
-BLEU. search.csv: what beams of several widths find, chosen by log-probability and by that over a length penalty. `sharpened` is
+BLEU. search.csv: what beams of several widths find, chosen by log-probability and by that over a length penalty. `factor` is
 what all logits were multiplied by in the search, `exact` how many answers are right from the first word to the last. The rows that
 are in a table already are kept, so that it can be stopped and started again.
 """
@@ -22,11 +22,11 @@ from tools.make_weights.translation import corpus
 
 SEEDS, WIDTHS, SENTENCES = 3, (1, 4, 100), 100
 TRAININGS = (0.0, 350), (0.1, 350), (0.0, 180)               # label smoothing and steps; the last is stopped early
-SHARPENED = 1.0, 1.1, 1.2, 1.4                               # what logits are multiplied by
+FACTORS = 1.0, 0.8, 0.7, 0.6                                 # what logits are multiplied by
 SEARCH = ["width", "penalty", "log_prob", "tokens", "empty", "bleu"]
 COLUMNS = {"smoothing": ["smoothing", "steps", "seed", "loss", "accuracy", "confidence", "empty_costs", "bleu"],
            "translator": ["from", "to", "sentences", "greedy", "beam", "greedy_words", "phrases_words"],
-           "translator_search": SEARCH, "search": ["smoothing", "steps", "seed", "sharpened", *SEARCH, "exact"]}
+           "translator_search": SEARCH, "search": ["smoothing", "steps", "seed", "factor", *SEARCH, "exact"]}
 
 
 def trained(pairs, en, fr, seed, smoothing, steps):
@@ -49,8 +49,8 @@ def next_words(model, pairs, en, fr):
     return loss.item(), right.item(), top.exp()[real].mean().item()
 
 
-def sharpened(model, factor):
-    """The model for `beams`, its logits multiplied by the factor: the next words keep their order, the first become likelier."""
+def scaled(model, factor):
+    """The model for `beams`, its logits multiplied by the factor: below 1, in the same order, but less sure."""
     return SimpleNamespace(start=model.start, step=lambda ids, state: factor * model.step(ids, state))
 
 
@@ -85,8 +85,8 @@ def measured(smoothing, steps, seed):
            "empty_costs": f"{-empty.mean():.4g}", "bleu": f"{bleu(model, test, en, fr):.4g}"}
     given = (list(zip(src.split(25), lengths.split(25))), [" ".join(french) for _, french in test[:SENTENCES]],
             lambda ids: " ".join(fr.decode(ids)))
-    return row, [{"smoothing": smoothing, "steps": steps, "seed": seed, "sharpened": factor, **found}
-                 for factor in SHARPENED for found in search_rows(sharpened(model, factor), *given)]
+    return row, [{"smoothing": smoothing, "steps": steps, "seed": seed, "factor": factor, **found}
+                 for factor in FACTORS for found in search_rows(scaled(model, factor), *given)]
 
 
 def write(path, rows):
