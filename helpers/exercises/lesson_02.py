@@ -93,6 +93,10 @@ EXERCISES = {
                 lambda query, key: -torch.cdist(query, key) / 2,
             "the query's term is one number for each row, so it needs a second axis: keepdim=True or unsqueeze(-1)":
                 lambda query, key: query @ key.mT - half_square(query) - half_square(key),
+            "the query's term is one number for each row; it needs a second axis: keepdim=True or unsqueeze(-1)":
+                lambda query, key: -(query.square().sum(-1) - 2 * query @ key.mT + key.square().sum(-1)) / 2,
+            "the dot product is halved as well; only the two squared norms are":
+                lambda query, key: query @ key.mT / 2 - half_square(query).unsqueeze(-1) - half_square(key),
             "the key's term is one number for each column, so it needs no second axis: leave out keepdim=True or unsqueeze(-1)":
                 lambda query, key: query @ key.mT - half_square(query).unsqueeze(-1) - half_square(key).unsqueeze(-1),
             "a product of matrices needs the keys as columns: query @ key.mT":
@@ -163,8 +167,12 @@ EXERCISES = {
     "scaled_scores": Exercise(
         slow_scaled_scores,
         [(torch.tensor([[1.0, 0.0], [1.0, 1.0]]), torch.tensor([[2.0, 1.0]]), torch.tensor([[1.0, 2.0], [0.0, 1.0]])),
-         (numbers(3, 2, seed=6), numbers(2, 3, seed=7), numbers(2, 3, seed=8))],
+         (numbers(5, 2, seed=6), numbers(4, 3, seed=7), numbers(2, 3, seed=8))],
         {
+            "the divisor depends on how many queries there are; count the products in one score, d_query x d_key":
+                lambda query, key, W: query @ W @ key.mT / query.numel() ** 0.5,
+            "the divisor depends on how many keys there are; count the products in one score, d_query x d_key":
+                lambda query, key, W: query @ W @ key.mT / key.numel() ** 0.5,
             "the divisor is missing":
                 lambda query, key, W: query @ W @ key.mT,
             "you divide by the root of d_query alone, but each score is a sum of d_query x d_key products":
