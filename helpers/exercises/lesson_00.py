@@ -56,7 +56,10 @@ EXERCISES = {
                 lambda weights, values: (weights.unsqueeze(-1) * values).sum(-1),
             "only the value with the largest weight is left; each counts as much as its weight":
                 lambda weights, values: values[weights.argmax()],
-        }),
+            "a softmax makes other shares of what are shares already; use the weights as they are":
+                lambda weights, values: weights.softmax(0) @ values,
+        },
+        at_once=True),
     "cut": Exercise(
         slow_cut,
         [(torch.tensor([0.5, 0.3, 0.2]), 0), (torch.tensor([0.5, 0.3, 0.2]), 2), (torch.tensor([0.1, 0.4, 0.4, 0.1]), 1),
@@ -68,6 +71,8 @@ EXERCISES = {
                 lambda weights, key: slow_cut(weights, int(weights.argmax())),
             "each of the others gets an equal part of the weight that is cut; it needs to grow in proportion":
                 lambda weights, key: torch.where(torch.arange(len(weights)) == key, 0, weights + weights[key] / (len(weights) - 1)),
+            "the weight at `key` stays, and each other gets an equal part of it; set it to 0, and divide the rest by its sum":
+                lambda weights, key: weights + weights[key] / (len(weights) - 1) * (torch.arange(len(weights)) != key),
             "the largest of the others gets the whole weight that is cut; each needs to grow in proportion":
                 to_runner_up,
             "the cut weight is divided by the rest as well, and stays; set it to 0":
