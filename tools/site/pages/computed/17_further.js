@@ -1,5 +1,5 @@
 // The lab of lesson 17: the memory and the operations of one step of training a BERT, from its sizes.
-const CARDS = [8, 24, 80], LEAST = -4, SIGNS = [0.001, 0.1, ...CARDS, 1000];   // in GB; the axis begins at 10 ** LEAST
+const CARDS = [8, 24, 80], LEAST = -4, SIGNS = [0.001, 0.1, ...CARDS, 1e4, 1e6];   // in GB; the axis begins at 10 ** LEAST
 const KEPT = ["parameters", "gradients", "Adam", "activations", "output head", "together"];
 // The bytes that a layer keeps of a token: for each number of its vector, and for each head, where `length` tokens are looked at.
 const OF_A_TOKEN = {
@@ -27,7 +27,7 @@ function stepFlops({ layers, d_model: d, length, batch, attention, keep }) {
 const short = (x) => (x >= 99.5 ? Math.round(x).toLocaleString("en-US") : String(Number(x.toPrecision(2))));
 
 computedLabs.cost = (box, { rate }) => {
-  const bars = panel({ width: 420, height: 300, grid: true, x: { label: "GB", from: LEAST, to: 4.5, ticks: SIGNS.map(Math.log10),
+  const bars = panel({ width: 420, height: 300, grid: true, x: { label: "GB", from: LEAST, to: 8, ticks: SIGNS.map(Math.log10),
     names: Object.fromEntries(SIGNS.map((size) => [Math.log10(size), size.toLocaleString("en-US")])) },
     y: { label: "", from: -0.8, to: 5.5, ticks: [] } });
   const drawn = KEPT.map((name, i) => {
