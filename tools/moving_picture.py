@@ -14,12 +14,13 @@ SECONDS = [1.2, 1.2, 3, 1.2, 1.2, 3]                         # of each frame
 
 
 def frames(explorer):
-    """Cut the weight on `v` in head 2, where that changes the month, and in head 1, where it changes nothing."""
+    """Cut the weight on `v` in head 2, where that changes the second digit of the month, and in head 1, where it does not."""
     def shown():
         explorer.page.wait_for_timeout(600)
         return Image.open(io.BytesIO(explorer.screenshot())).convert("RGB")
 
     map_of_weights = explorer.locator("canvas.map")
+    explorer.get_by_role("slider", name="query").fill("6")
     for head in ("2", "1"):
         explorer.get_by_role("slider", name="head").fill(head)
         yield shown()
@@ -34,7 +35,7 @@ def frames(explorer):
 def main():
     from tests.browser.labdriver import chromium, lab_server, open_notebook  # here: Playwright is installed for developers only
     lesson = read(PATHS[0])
-    touch = next(i for i, cell in enumerate(lesson.cells) if "**reading(sunday)" in cell.source)
+    touch = next(i for i, cell in enumerate(lesson.cells) if "AttentionExplorer.of_texts" in cell.source)
     lesson.cells = [cell for cell in lesson.cells[:touch + 1] if cell.cell_type == "code"]
     with tempfile.TemporaryDirectory() as folder, lab_server(folder) as server, chromium() as browser:
         nbformat.write(lesson, pathlib.Path(folder) / "lesson.ipynb")
