@@ -60,7 +60,6 @@ def shortened(name):
     if name in BEFORE:
         setup, starts = BEFORE[name]
         needed = [next(cell for cell in lesson.cells if start in cell.source) for start in starts]
-        needed[0].source = needed[0].source.partition("\nlayer, x")[0]
         setup = f"from helpers import plots\nfrom helpers.widgets import explore\n{setup}"
         lesson.cells = [lesson.cells[0], nbformat.v4.new_markdown_cell("## Lab"), nbformat.v4.new_code_cell(setup), *needed]
         return lesson
