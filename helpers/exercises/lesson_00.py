@@ -65,7 +65,8 @@ EXERCISES = {
         [(torch.tensor([0.5, 0.3, 0.2]), 0), (torch.tensor([0.5, 0.3, 0.2]), 2), (torch.tensor([0.1, 0.4, 0.4, 0.1]), 1),
          (torch.tensor([0.0, 0.9, 0.1, 0.0, 0.0]), 1)],
         {
-            "the rest sums to less than 1; divide it by what is left, 1 minus the weight at `key` before it became 0":
+            "the rest sums to less than 1; divide it by what is left, 1 minus the weight at `key` before it became 0 (a "
+            "weight read by `weights[key]` earlier becomes 0, too; take `float(weights[key])`)":
                 without,
             "the largest weight is cut; cut the one at `key`":
                 lambda weights, key: slow_cut(weights, int(weights.argmax())),

@@ -141,6 +141,17 @@ def aligned(T_q, T_k):
     return lower(T_q, T_k, T_k - T_q)
 
 
+def over_root_of_keys(q, k, v, kept_k, kept_v):
+    scale = (q.shape[-1] / (len(kept_k) + len(k))) ** 0.5
+    return from_cache(q * scale, k, v, kept_k, kept_v, aligned)
+
+
+def along_the_queries(q, k, v, kept_k, kept_v):
+    keys, values = torch.cat([kept_k, k]), torch.cat([kept_v, v])
+    scores = q @ keys.mT / q.shape[-1] ** 0.5
+    return scores.masked_fill(~aligned(*scores.shape), -torch.inf).softmax(0) @ values
+
+
 EXERCISES = {
     "shift_right": Exercise(
         slow_shift_right,
@@ -327,5 +338,9 @@ EXERCISES = {
                 lambda q, k, v, kept_k, kept_v: from_cache(q, v, k, kept_v, kept_k, aligned),
             "the scores are not divided by the root of d":
                 lambda *case: from_cache(*case, aligned, power=0),
+            "the scores are divided by the root of the number of keys; divide by the root of d":
+                over_root_of_keys,
+            "the softmax goes along the new tokens; the weights of each new token, over all keys, sum to 1":
+                along_the_queries,
         }),
 }

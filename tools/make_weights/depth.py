@@ -3,7 +3,7 @@
 Residual on and off, norm before, after or none, or none and a small start, by depth and learning rate, post-norm also with a
 warm-up: three seeds each. The controls: 24 layers without norms that clip the gradient, or that get more steps; 24 with post-norm,
 and two to eight without residuals, that get more steps; four with residuals around one kind of sublayer alone and more steps; and
-eight pre-norm layers with a warm-up.
+eight pre-norm layers with a warm-up, and eight with either norm at a higher learning rate.
 """
 import argparse
 import csv
@@ -21,7 +21,7 @@ from helpers.transformer import Embedding, EncoderLayer, Stack
 STEPS, MORE, EVERY = 200, 800, 10                            # of the training; of some controls; to a point of the curve
 KINDS = "self-attention", "feed-forward"                      # of sublayers
 GRID = {"residual": (True, False, *KINDS), "norm": ("pre", "post", "none", "small start"), "warm": (0, 20),
-        "depth": (1, 2, 4, 8, 16, 24), "lr": (0.001, 0.003, 0.01), "steps": (STEPS, MORE), "clip": (None, 1.0), "seed": (0, 1, 2)}
+        "depth": (1, 2, 4, 8, 16, 24), "lr": (0.001, 0.003, 0.01, 0.03), "steps": (STEPS, MORE), "clip": (None, 1.0), "seed": (0, 1, 2)}
 
 
 class Around(nn.Module):
@@ -81,6 +81,8 @@ def reversed_right(model):
 
 def wanted(residual, norm, warm, depth, lr, steps, clip, seed):
     """Whether a setting is trained: a warm-up for post-norm, which is said to need it; each control at one depth alone."""
+    if lr == GRID["lr"][-1]:
+        return (residual, depth, steps, clip) == (True, 8, STEPS, None) and norm in ("pre", "post")
     deep_without_norms = (residual, norm, warm, depth) == (True, "none", 0, 24)
     if residual in KINDS:
         return (norm, warm, depth, steps, clip) == ("pre", 0, 4, MORE, None)
