@@ -21,7 +21,8 @@ from helpers.transformer import Embedding, EncoderLayer, Stack
 STEPS, MORE, EVERY = 200, 800, 10                            # of the training; of some controls; to a point of the curve
 KINDS = "self-attention", "feed-forward"                      # of sublayers
 GRID = {"residual": (True, False, *KINDS), "norm": ("pre", "post", "none", "small start"), "warm": (0, 20),
-        "depth": (1, 2, 4, 8, 16, 24), "lr": (0.001, 0.003, 0.01, 0.03), "steps": (STEPS, MORE), "clip": (None, 1.0), "seed": (0, 1, 2)}
+        "depth": (1, 2, 4, 8, 16, 24), "lr": (0.001, 0.003, 0.01, 0.03), "steps": (STEPS, MORE), "clip": (None, 1.0),
+        "seed": (0, 1, 2)}
 
 
 class Around(nn.Module):
