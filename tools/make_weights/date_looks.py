@@ -13,26 +13,16 @@ import torch
 from helpers.data.dates import load_dates, normalise
 from helpers.generation import translate
 from helpers.hooks import what_if
-from helpers.pretrained.dates import TARGET, encode, new_model, read_date
+from helpers.pretrained.dates import TARGET, encode, read_date
 from helpers.pretrained.weights import SHIPPED
-from helpers.text import batches, pad
-from helpers.training import one_cycle, sequence_loss, train
+from helpers.text import pad
 from tools.make_weights import tables
-from tools.make_weights.dates import STEPS
+from tools.make_weights.dates import STEPS, TRAIN_PAIRS, trained
 
 SEEDS, DATES, ROW = (1, 2, 3), 20, 5                         # ROW: of the first digit of the month
 NAMES = {"oct": "10", "october": "10", "nov": "11", "november": "11", "dec": "12", "december": "12", "jan": "01", "january": "01"}
 WAYS = [f"{kind}_{head}" for kind in ("zero", "cut") for head in range(4)] + ["none"]
 COLUMNS = ["seed", "name", "right", "of", *WAYS]
-
-
-def trained(train_pairs, seed, steps=STEPS):
-    """The model of lesson 0, trained as the one that ships, from another seed."""
-    torch.manual_seed(seed)
-    model = new_model()
-    data = [(encode(written), TARGET.encode(iso)) for written, iso in train_pairs]
-    train(model, batches(data, 64, steps, seed), sequence_loss, 1e-2, one_cycle(steps), clip=1.0)
-    return model.eval()
 
 
 def lost(model, texts, month):
@@ -50,7 +40,7 @@ def lost(model, texts, month):
     return counts
 
 
-def rows(seeds=SEEDS, steps=STEPS, n_train=300_000, dates=DATES):
+def rows(seeds=SEEDS, steps=STEPS, n_train=TRAIN_PAIRS, dates=DATES):
     """A row for each training and name."""
     train_pairs, test_pairs = load_dates(n_train)
     src, lengths = pad([encode(written) for written, _ in test_pairs])

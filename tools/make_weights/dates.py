@@ -14,16 +14,22 @@ from helpers.pretrained.weights import SHIPPED, save_weights
 from helpers.text import batches, pad
 from helpers.training import one_cycle, sequence_loss, train
 
-STEPS = 6_000
+TRAIN_PAIRS, STEPS = 300_000, 6_000
+
+
+def trained(train_pairs, seed=0, steps=STEPS):
+    """The date model that ships, or another seed of it."""
+    torch.manual_seed(seed)
+    data = [(encode(written), TARGET.encode(iso)) for written, iso in train_pairs]
+    model = new_model()
+    train(model, batches(data, 64, steps, seed), sequence_loss, 1e-2, one_cycle(steps), clip=1.0)
+    return model.eval()
 
 
 def make(folder: pathlib.Path) -> None:
     """Train, measure on dates that were not trained on, and save."""
-    torch.manual_seed(0)
-    train_pairs, test_pairs = load_dates(300_000)
-    data = [(encode(written), TARGET.encode(iso)) for written, iso in train_pairs]
-    model = new_model()
-    train(model, batches(data, 64, STEPS), sequence_loss, 1e-2, one_cycle(STEPS), clip=1.0)
+    train_pairs, test_pairs = load_dates(TRAIN_PAIRS)
+    model = trained(train_pairs)
     src, lengths = pad([encode(written) for written, _ in test_pairs])
     answers = ["".join(TARGET.decode(ids)) for ids in translate(model, src, lengths, max_len=12)]
     right = sum(iso == answer for (_, iso), answer in zip(test_pairs, answers))
