@@ -32,7 +32,7 @@ def is_solution(cell):
 
 
 def definition(names, path):
-    """The source of functions or classes at the top of a module, without their decorators; names: with commas between them.
+    """The source of functions or classes at the top of a module, with their decorators; names: with commas between them.
 
     Raises ValueError when the module defines nothing of a name.
     """
@@ -41,7 +41,8 @@ def definition(names, path):
     if missing := [name for name in names.split(",") if name not in nodes]:
         raise ValueError(f"{path.name} defines no {missing[0]}")
     found = [nodes[name] for name in names.split(",")]
-    return "\n\n".join("\n".join(text.splitlines()[node.lineno - 1:node.end_lineno]) for node in found)
+    first = [min(part.lineno for part in (node, *node.decorator_list)) for node in found]
+    return "\n\n".join("\n".join(text.splitlines()[line - 1:node.end_lineno]) for line, node in zip(first, found))
 
 
 def printed(cell):

@@ -2,7 +2,7 @@
 
 First every cell that begins with `# %load -s NAME FILE` gets the definition as it stands in that file now.
 What a run leaves that is not the lesson's (times, versions, widget state, random ids) is not kept.
-Cells are folded as their tags ask: `solution`, `claims`, `predict`, `install`, `drawing`.
+Cells are folded as their tags ask: `solution`, `claims`, `predict`, `install`, `drawing`; so is the part `For the curious`.
 """
 import argparse
 import pathlib
@@ -13,7 +13,8 @@ from nbclient import NotebookClient
 from tests.notebooks import LOAD, PATHS, definition, has_tag
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-KEPT = ("tags", "jupyter", "tolerance", "absolute")
+COLLAPSED = "jp-MarkdownHeadingCollapsed"                    # JupyterLab hides what stands under such a heading until it is opened
+KEPT = ("tags", "jupyter", "tolerance", "absolute", COLLAPSED)
 FOLDED = {"solution": ("source_hidden", "outputs_hidden"), "claims": ("source_hidden",), "predict": ("outputs_hidden",),
           "install": ("source_hidden",), "drawing": ("source_hidden",)}
 
@@ -42,7 +43,10 @@ def refresh(cell, folder):
 
 
 def fold(cell):
-    """Hide solutions with their output, the source of claims and drawings, and the output that answers a Predict; show all else."""
+    """Hide solutions with their output, the source of claims and drawings, the output that answers a Predict, and what
+    stands under `For the curious`; show all else."""
+    if cell.source.startswith("## For the curious"):
+        cell.metadata[COLLAPSED] = True
     if cell.cell_type == "code":
         cell.metadata.pop("jupyter", None)
         if hidden := {what: True for tag, parts in FOLDED.items() if has_tag(cell, tag) for what in parts}:

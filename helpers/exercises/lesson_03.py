@@ -125,6 +125,8 @@ EXERCISES = {
         slow_window_mask,
         [(2, 3), (3, 1), (4, 0), (6, 3)],
         {
+            "no query sees itself; a distance of 0 is inside":
+                lambda T, reach: (distance(T).abs() <= reach) & (distance(T) != 0),
             "True and False are exchanged; True marks what a query may see":
                 lambda T, reach: distance(T).abs() > reach,
             "the window is one position too narrow; a distance equal to reach is inside":
@@ -150,12 +152,15 @@ EXERCISES = {
          (SOUND, numbers(2, 3, 2, seed=3), torch.tensor([2, 3])),
          (SUSPECTS["C"], numbers(3, 4, 3, seed=4), torch.tensor([2, 4, 3]))],
         {
-            "NaN passes your test, because NaN > 1e-5 is False; ask whether all numbers are close":
+            "NaN passes your test: NaN > 1e-5 is False, and equal_nan=True accepts it; ask whether all numbers are close":
                 lambda attention, x, lengths: compared(attention, x, lengths, lambda a, b: ((a - b).abs() > 1e-5).any()),
             "outputs that are equal only up to rounding count as harmed; compare them with a tolerance":
                 lambda attention, x, lengths: compared(attention, x, lengths, lambda a, b: not torch.equal(a, b)),
             "only the last word of each sentence is compared; a batch may change any":
                 lambda attention, x, lengths: compared(attention, x, lengths, lambda a, b: apart(a[-1], b[-1])),
+            "alone, each sentence is given the lengths of the whole batch; it needs its own, lengths[i:i + 1]":
+                lambda attention, x, lengths: torch.tensor([apart(attention(x, lengths)[i, :n], attention(x[i:i + 1, :n], lengths)[0])
+                                                            for i, n in enumerate(lengths.tolist())]),
             "alone, the sentence still has its padding; cut it to its length":
                 lambda attention, x, lengths: compared(attention, x, lengths, apart, cut=False),
             "True and False are exchanged; True marks a sentence that the batch changes":

@@ -184,6 +184,13 @@ class Notebook:
     def save(self):
         self.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
 
+    def unfold(self):
+        """Show what JupyterLab hides under a collapsed heading; returns how many such headings there were."""
+        buttons = self.page.locator(".jp-showHiddenCellsButton:visible").all()
+        for button in buttons:
+            button.click()
+        return len(buttons)
+
     def cell(self, n):
         """The n-th cell, text cells included."""
         return self.page.locator(".jp-Notebook .jp-Cell").nth(n)

@@ -88,6 +88,7 @@ QUICK = NAMES[:4] + NAMES[5:7]                               # 0 to 3, 5 and 6 t
 def test_every_control_moves_the_picture_by_keyboard_and_by_mouse(opened, name):
     with opened(name) as notebook:
         notebook.run_all()
+        notebook.unfold()
         cells = notebook.count_cells()
         for number in labs_of(name):
             lab = notebook.cell(number).locator(".lab")

@@ -20,6 +20,7 @@ from tests.notebooks import (
     read,
     text_cells,
 )
+from tools.execute import COLLAPSED
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 LESSONS = {path.stem: read(path) for path in PATHS}
@@ -78,7 +79,7 @@ def test_none_carries_anything_of_the_machine_it_ran_on():
 def test_metadata_says_only_what_is_known():
     for name, notebook in LESSONS.items():
         for cell in notebook.cells:
-            assert set(cell.metadata) <= {"tags", "jupyter", "tolerance", "absolute"}, where(name, cell)
+            assert set(cell.metadata) <= {"tags", "jupyter", "tolerance", "absolute", COLLAPSED}, where(name, cell)
             assert set(cell.metadata.get("tags", [])) <= {"claims", "drawing", "install", "predict", "solution"}, where(name, cell)
             assert 0 < cell.metadata.get("tolerance", 0.1) < 1, where(name, cell)
             assert 0.02 < cell.metadata.get("absolute", 0.1) <= 0.1, where(name, cell)
@@ -92,6 +93,15 @@ def test_claims_and_solutions_are_collapsed_and_answers_to_a_predict_are_folded(
             assert folded.get("source_hidden", False) == collapsed, where(name, cell)
             assert folded.get("outputs_hidden", False) == (has_tag(cell, "predict") or is_solution(cell)), where(name, cell)
             assert not has_tag(cell, "claims") or "assert " in cell.source and not cell.outputs, where(name, cell)
+
+
+def test_what_stands_behind_the_recap_is_collapsed_under_a_list_of_its_questions():
+    for name, notebook in LESSONS.items():
+        (at,) = [i for i, cell in enumerate(notebook.cells) if cell.source.startswith("## For the curious")] or [len(notebook.cells)]
+        assert [i for i, cell in enumerate(notebook.cells) if cell.metadata.get(COLLAPSED)] == [at][:len(notebook.cells) - at], name
+        asked, *answered = [cell.source for cell in notebook.cells[at:] if cell.cell_type == "markdown"] or [""]
+        assert re.findall(r"^- (.*)", asked, flags=re.M) == re.findall(r"^### (.*)", "\n".join(answered), flags=re.M), name
+        assert not re.findall(r"^##? ", "\n".join(answered), flags=re.M), name      # such a heading would end what is collapsed
 
 
 def test_what_draws_a_lab_is_collapsed_and_its_first_line_says_so():
@@ -142,12 +152,12 @@ def test_definitions_are_shown_as_they_stand_in_their_modules():
                 f"{path.stem}: {cell.source.splitlines()[0]}: run python -m tools.execute"
 
 
-def test_a_definition_is_found_without_its_decorators(tmp_path):
+def test_a_definition_is_found_with_its_decorators(tmp_path):
     file = tmp_path / "module.py"
     file.write_text("@this\ndef f(x):\n    # twice\n    return 2 * x\n\n\nclass C:\n    f = 1\n")
-    assert definition("f", file) == "def f(x):\n    # twice\n    return 2 * x"
+    assert definition("f", file) == "@this\ndef f(x):\n    # twice\n    return 2 * x"
     assert definition("C", file) == "class C:\n    f = 1"
-    assert definition("C,f", file) == "class C:\n    f = 1\n\ndef f(x):\n    # twice\n    return 2 * x"
+    assert definition("C,f", file) == "class C:\n    f = 1\n\n@this\ndef f(x):\n    # twice\n    return 2 * x"
     with pytest.raises(ValueError, match="defines no g"):
         definition("f,g", file)
 

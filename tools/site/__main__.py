@@ -16,6 +16,7 @@ from pygments.lexers import PythonLexer
 
 from helpers.widgets.bundle import bundle
 from tests.notebooks import NAMES, PATHS, ROOT, has_tag, read
+from tools.execute import COLLAPSED
 from tools.glossary import GLOSSARY
 from tools.site import models, search, teaching
 from tools.site.prose import Prose
@@ -132,10 +133,10 @@ def lessons(readme):
 def shown(cell, prose, state):
     """What a template needs of a cell; state: of its explorer, if that is to answer."""
     if cell.cell_type == "markdown":
-        return {"prose": prose.render(cell.source), "id": cell.id}
+        return {"prose": prose.render(cell.source), "id": cell.id, "opens": cell.metadata.get(COLLAPSED, False)}
     folded = next((tag for tag in ("solution", "claims", "predict", "drawing") if has_tag(cell, tag)), None)
     return {"code": highlight(cell.source, PythonLexer(), HtmlFormatter(nowrap=True)), "folded": folded,
-            "outputs": [output_of(output, state) for output in cell.outputs]}
+            "opens": False, "outputs": [output_of(output, state) for output in cell.outputs]}
 
 
 def output_of(output, state):

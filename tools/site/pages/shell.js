@@ -28,8 +28,9 @@ function followContents(nav) {
   const wide = window.matchMedia("(min-width: 75rem)"), fold = nav.querySelector("details");
   const links = [...nav.querySelectorAll("a")], headings = links.map((link) => document.getElementById(link.hash.slice(1)));
   const follow = () => {
-    const below = headings.findIndex((heading) => heading.getBoundingClientRect().top > 120);
-    const now = links.at(below < 0 ? -1 : Math.max(below - 1, 0));
+    const seen = headings.filter((heading) => heading.checkVisibility());          // not those of a part that is folded
+    const below = seen.findIndex((heading) => heading.getBoundingClientRect().top > 120);
+    const now = links[headings.indexOf(seen.at(below < 0 ? -1 : Math.max(below - 1, 0)))];
     if (now.ariaCurrent) return;
     links.forEach((link) => link.removeAttribute("aria-current"));
     now.ariaCurrent = "true";

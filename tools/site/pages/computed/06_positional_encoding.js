@@ -62,7 +62,8 @@ computedLabs.clocks = (box, { angles: packed }) => {
       weights.replaceChildren(...dotsAt(past, places, found));
       const weight = n <= m ? found[n].toFixed(2) : "none, after the query";
       scores.write(`query at ${m}, key at ${n}: score ${score.toFixed(2)}`);
-      past.write(`weight of this key: ${weight}`);
+      const most = found.indexOf(Math.max(...found));
+      past.write(`weight of this key: ${weight}; largest at ${places[most]}: ${found[most].toFixed(2)}`);
       return `Query at ${m}, key at ${n}, base ${values.base}: score ≈ ${score.toFixed(2)}, clock 0 ≈ ${parts[0].toFixed(2)}, weight: ${weight}.`;
     },
   };
