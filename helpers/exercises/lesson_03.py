@@ -58,6 +58,20 @@ class Rounded(Suspect):
         return super().__call__(x, lengths) * (1 + 2e-7 * x.shape[1])
 
 
+@dataclass(repr=False)
+class Shifted(Suspect):
+    """Right but for one number of the first two words, which padding moves by 1e-3, up or down as `signs` say."""
+
+    column: int
+    signs: tuple[int, int]
+
+    def __call__(self, x: Tensor, lengths: Tensor) -> Tensor:
+        output, shift = super().__call__(x, lengths), 1e-3 * (lengths < x.shape[1]).unsqueeze(1)
+        output[:, :2, self.column] += shift * torch.tensor(self.signs)
+        return output
+
+
+SHIFTED = [Shifted("H", SUSPECTS["A"].mask, *how) for how in ((-1, (1, -1)), (-1, (1, 1)), (0, (-1, -1)))]
 EARLY = Suspect("F", lambda lengths, T: real(lengths, T) & past(T) | (distance(T) == 1 - T))    # query 0 sees the last key
 SOUND = Rounded("G", SUSPECTS["A"].mask)
 
@@ -125,6 +139,8 @@ EXERCISES = {
         slow_window_mask,
         [(2, 3), (3, 1), (4, 0), (6, 3)],
         {
+            "the window is one position too wide; reach counts the positions on each side":
+                lambda T, reach: distance(T).abs() <= reach + 1,
             "no query sees itself; a distance of 0 is inside":
                 lambda T, reach: (distance(T).abs() <= reach) & (distance(T) != 0),
             "True and False are exchanged; True marks what a query may see":
@@ -150,17 +166,29 @@ EXERCISES = {
          (SUSPECTS["A"], numbers(2, 3, 2, seed=3), torch.tensor([2, 3])),
          (EARLY, numbers(2, 3, 2, seed=3), torch.tensor([2, 3])),
          (SOUND, numbers(2, 3, 2, seed=3), torch.tensor([2, 3])),
+         *((shifted, numbers(2, 3, 2, seed=3), torch.tensor([2, 3])) for shifted in SHIFTED),
          (SUSPECTS["C"], numbers(3, 4, 3, seed=4), torch.tensor([2, 4, 3]))],
         {
             "NaN passes your test: NaN > 1e-5 is False, and equal_nan=True accepts it; ask whether all numbers are close":
                 lambda attention, x, lengths: compared(attention, x, lengths, lambda a, b: ((a - b).abs() > 1e-5).any()),
             "outputs that are equal only up to rounding count as harmed; compare them with a tolerance":
                 lambda attention, x, lengths: compared(attention, x, lengths, lambda a, b: not torch.equal(a, b)),
+            "the outputs are added up, or averaged, before they are compared, and errors cancel; compare each number":
+                lambda attention, x, lengths: compared(attention, x, lengths, lambda a, b: apart(a.mean(0), b.mean(0))),
+            "only the first number of each output is compared; a batch may change any":
+                lambda attention, x, lengths: compared(attention, x, lengths, lambda a, b: apart(a[:, 0], b[:, 0])),
+            "only outputs that the batch makes larger count as changed; take the absolute value":
+                lambda attention, x, lengths: compared(attention, x, lengths, lambda a, b: not (a - b < 1e-5).all()),
+            "only outputs that the batch makes smaller count as changed; take the absolute value":
+                lambda attention, x, lengths: compared(attention, x, lengths, lambda a, b: not (b - a < 1e-5).all()),
+            "your tolerance is too wide; rounding changes the seventh digit":
+                lambda attention, x, lengths: compared(attention, x, lengths, lambda a, b: not torch.allclose(a, b, atol=0.1)),
             "only the last word of each sentence is compared; a batch may change any":
                 lambda attention, x, lengths: compared(attention, x, lengths, lambda a, b: apart(a[-1], b[-1])),
             "alone, each sentence is given the lengths of the whole batch; it needs its own, lengths[i:i + 1]":
-                lambda attention, x, lengths: torch.tensor([apart(attention(x, lengths)[i, :n], attention(x[i:i + 1, :n], lengths)[0])
-                                                            for i, n in enumerate(lengths.tolist())]),
+                lambda attention, x, lengths: torch.tensor([
+                    apart(attention(x, lengths)[i, :n], attention(x[i:i + 1, :n], lengths)[0])
+                    for i, n in enumerate(lengths.tolist())]),
             "alone, the sentence still has its padding; cut it to its length":
                 lambda attention, x, lengths: compared(attention, x, lengths, apart, cut=False),
             "True and False are exchanged; True marks a sentence that the batch changes":

@@ -51,9 +51,9 @@ def attend(query, memory, W_q, W_k, W_v, num_heads, axis=-1, scale=None, cut=spl
     return (q @ k.mT / (scale or math.sqrt(q.shape[-1]))).softmax(axis) @ v            # [H, T_q, d_head]
 
 
-def without_softmax(query, memory, W_q, W_k, W_v, num_heads):
+def without_softmax(query, memory, W_q, W_k, W_v, num_heads, weigh=lambda scores: scores):
     q, k, v = split(query @ W_q, num_heads), split(memory @ W_k, num_heads), split(memory @ W_v, num_heads)
-    return q @ k.mT / math.sqrt(q.shape[-1]) @ v                       # [H, T_q, d_head]
+    return weigh(q @ k.mT / math.sqrt(q.shape[-1])) @ v                # [H, T_q, d_head]
 
 
 def merged(heads):
@@ -71,6 +71,8 @@ EXERCISES = {
                 lambda x, h: x.unflatten(-1, (h, -1)),
             "a head takes every num_heads-th number; it needs a contiguous piece":
                 lambda x, h: x.unflatten(-1, (-1, h)).permute(0, 3, 1, 2),
+            "`split` takes the size of a piece; `chunk` takes the number of pieces":
+                lambda x, h: torch.stack(x.split(h, -1), 1),
         }),
     "unshuffle": Exercise(
         slow_unshuffle,
@@ -116,5 +118,15 @@ EXERCISES = {
                 lambda *case: attend(*case, cut=cut_by_view).reshape(len(case[0]), -1),
             "the heads are merged by one reshape, which mixes positions and heads; transpose first":
                 lambda *case: attend(*case).reshape(len(case[0]), -1),
+            "the heads are still to be merged; put the positions first, then flatten the last two axes":
+                attend,
+            "the positions are first, and the heads are still to be merged; flatten the last two axes":
+                lambda *case: attend(*case).transpose(0, 1),
+            "you average the heads; lay them side by side":
+                lambda *case: attend(*case).mean(0),
+            "the weights of a query do not sum to 1; divide its exponentials by their sum":
+                lambda *case: merged(without_softmax(*case, weigh=torch.exp)),
+            "the heads are merged in another order; the first head comes first":
+                lambda *case: merged(attend(*case).flip(0)),
         }),
 }

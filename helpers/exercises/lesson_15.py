@@ -48,6 +48,15 @@ def harmonic(precision, recall):
     return 2 * precision * recall / (precision + recall)
 
 
+def held(spans, places):
+    """Whether each span holds each of the places, [N, places]."""
+    return (places >= spans[:, :1]) & (places <= spans[:, 1:])
+
+
+def harmonic_of_masks(given, wanted):
+    return 2 * (given & wanted).sum(1) / (given.sum(1) + wanted.sum(1))
+
+
 def of_words(logits, words, choose):
     """choose(logits of a word's pieces): the logits that decide its tag; then the tags of all words."""
     return torch.stack([choose(logits[words == word]).argmax() for word in words[words >= 0].unique()])
@@ -77,6 +86,8 @@ EXERCISES = {
                 lambda logits, words: logits[words >= 0].argmax(1),
             "the first word need not be number 0: a piece of a long text may begin with another":
                 lambda logits, words: logits[(words == torch.arange(words.max() + 1).unsqueeze(1)).int().argmax(1)].argmax(1),
+            "the number of the first word may be more than 1 above -1: compare each number with the one before it by `!=`":
+                lambda logits, words: logits[words.diff(prepend=torch.tensor([-1])) == 1].argmax(1),
             "[CLS] and [SEP] belong to no word: their number is -1":
                 lambda logits, words: logits[first_of_all(words)].argmax(1),
             "words are counted from 0, so number 0 is a word, too; only -1 is none":
@@ -105,6 +116,11 @@ EXERCISES = {
                                         / (size(answers, 0) + size(truth, 0))).nan_to_num(),
             "the last token belongs to both spans, too: their sizes need the 1 as well as the shared part":
                 lambda answers, truth: 2 * shared(answers, truth) / (size(answers, 0) + size(truth, 0)),
+            "one of the two sizes lacks its last token: both sizes need the 1":
+                lambda answers, truth: 2 * shared(answers, truth) / (size(answers) + size(truth, 0)),
+            "`arange(n)` ends at n - 1, so the token at the largest end is missing; count up to that end + 1":
+                lambda answers, truth: harmonic_of_masks(*(
+                    held(spans, torch.arange(int(torch.maximum(answers, truth).max()))) for spans in (answers, truth))),
             "spans that do not meet share 1 token here: add the 1 first, and then make what is below 0 to 0":
                 lambda answers, truth: 2 * (both(answers, truth, 0).clamp(min=0) + 1) / (size(answers) + size(truth)),
             "where the two spans do not meet, the distance between them counts as shared; it needs to be 0, not `abs`":

@@ -60,9 +60,9 @@ def test_a_lesson_answers_and_shows_its_pictures_again_when_it_was_saved(opened,
 def test_a_lesson_fresh_from_the_clone_shows_its_pictures(opened, name):
     """The committed file, opened without running: pictures stand in for what is live. What is for the curious is hidden."""
     with opened(name) as notebook:
-        last = notebook.cell(notebook.count_cells() - 1)
+        last, cells = notebook.cell(notebook.count_cells() - 1), read(ROOT / "notebooks" / f"{name}.ipynb").cells
         optional = last.is_hidden()
-        assert optional == any(cell.source.startswith("## For the curious") for cell in read(ROOT / "notebooks" / f"{name}.ipynb").cells)
+        assert optional == any(cell.source.startswith("## For the curious") for cell in cells)
         assert notebook.unfold() == optional and last.is_visible()
         for part in ("Input", "Output"):                        # a folded solution shows no placeholder of its output
             folded = notebook.page.locator(f".jp-{part}Placeholder:visible")

@@ -59,4 +59,8 @@ def test_every_word_can_be_left_out_and_the_texts_exchanged(lab):
     assert lab.ranges["leave_out"] == [0, 1, 2, 3] and read() == "It / It"
     assert lab.image.alt.count("judge: ") == lab.image.alt.count("regression: ") == 1
     lab.move(premise="", hypothesis=" ")
-    assert lab.message.value.endswith("no word is left in either text: type a sentence</div>")
+    assert lab.message.value.endswith("no word is left in the premise or the hypothesis: type a sentence</div>")
+    lab.move(hypothesis="It is.")
+    assert lab.message.value.endswith("no word is left in the premise: type a sentence</div>")
+    lab.move(exchange=True)
+    assert lab.message.value.endswith("no word is left in the hypothesis: type a sentence</div>")

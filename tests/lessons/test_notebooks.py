@@ -97,8 +97,9 @@ def test_claims_and_solutions_are_collapsed_and_answers_to_a_predict_are_folded(
 
 def test_what_stands_behind_the_recap_is_collapsed_under_a_list_of_its_questions():
     for name, notebook in LESSONS.items():
-        (at,) = [i for i, cell in enumerate(notebook.cells) if cell.source.startswith("## For the curious")] or [len(notebook.cells)]
-        assert [i for i, cell in enumerate(notebook.cells) if cell.metadata.get(COLLAPSED)] == [at][:len(notebook.cells) - at], name
+        count = len(notebook.cells)
+        (at,) = [i for i, cell in enumerate(notebook.cells) if cell.source.startswith("## For the curious")] or [count]
+        assert [i for i, cell in enumerate(notebook.cells) if cell.metadata.get(COLLAPSED)] == [at][:count - at], name
         asked, *answered = [cell.source for cell in notebook.cells[at:] if cell.cell_type == "markdown"] or [""]
         assert re.findall(r"^- (.*)", asked, flags=re.M) == re.findall(r"^### (.*)", "\n".join(answered), flags=re.M), name
         assert not re.findall(r"^##? ", "\n".join(answered), flags=re.M), name      # such a heading would end what is collapsed

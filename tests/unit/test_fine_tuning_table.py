@@ -180,6 +180,15 @@ def test_questions_for_a_judge():
     assert asked["actor made general"] == ([(other, person)], 0) and asked["actor made specific"] == ([(person, other)], 1)
 
 
+def test_a_place_is_added_where_neither_text_has_one_nor_denies_anything():
+    plain = ("It opens the file.", "It closes the file.")
+    asked = judge.places_added([(*plain, 2), (*plain, 0), ("It opens it in the cache.", "It closes it.", 2),
+                                ("It opens it.", "It closes it after the test.", 2), ("It opens it.", "It does not open it.", 2)])
+    opened, closed = "It opens the file in the cache.", "It closes the file in the cache."
+    assert asked == {"place added to neither": ([plain], 2), "place added to the premise": ([(opened, plain[1])], 2),
+                     "place added to the hypothesis": ([(plain[0], closed)], 2), "place added to both": ([(opened, closed)], 2)}
+
+
 def test_the_lesson_says_how_many_opposite_words_a_judge_learns_from():
     known = random.Random(0).sample(fine_tuning.load_rows()["two texts"][0], 1000)
     adjectives, verbs = ([(one, other) for one, other, _ in known if any(

@@ -3,8 +3,8 @@
 The judges are the BERT that ships, fine-tuned on 1,000 made pairs as in lesson 15, and a logistic regression on the words that one
 text alone has, with three seeds each. All judges have the rate and the passes of the page, RATE and PASSES. More judges learn from
 those pairs with five more seeds; from the pairs with 70 contradictions replaced (see `replaced`); and from the pairs with the two
-texts of every second contradiction exchanged, or of every second contradiction and entailment. It takes twenty minutes of one
-core.
+texts of every second contradiction exchanged, or of every second contradiction and entailment. Those of the page and the
+regressions also answer for contradictions to which a place is added (see `places_added`). It takes twenty minutes of one core.
 """
 import argparse
 import csv
@@ -17,7 +17,7 @@ import torch
 
 from helpers import finetuning
 from helpers.bert import BertClassifier
-from helpers.data.entailment import load_entailment, told_more
+from helpers.data.entailment import TOLD, load_entailment, told_more
 from helpers.pretrained.format import load_bert, load_tokenizer
 from helpers.pretrained.weights import SHIPPED
 from helpers.training import one_cycle, train
@@ -85,6 +85,22 @@ def changed_pairs(pairs):
     }
 
 
+def places_added(pairs):
+    """Contradictions without a place, a time or a "not", by question: as they are, and with a place added to one text or to both.
+
+    What is denied in one place may be so elsewhere: there the place would change the answer.
+    """
+    def with_place(text):
+        return text.removesuffix(".") + " in the cache."
+
+    words = {"not", *f"{TOLD['where']} {TOLD['when']}".split()}
+    silent = [(one, other) for one, other, label in pairs if label == 2 and not words & {*re.findall(r"\w+", f"{one} {other}")}]
+    return {"place added to neither": (silent, 2),
+            "place added to the premise": ([(with_place(one), other) for one, other in silent], 2),
+            "place added to the hypothesis": ([(one, with_place(other)) for one, other in silent], 2),
+            "place added to both": ([(with_place(one), with_place(other)) for one, other in silent], 2)}
+
+
 def opposed(one, other):
     """Whether a text has an adjective whose opposite the other one has."""
     return any(a in one.split() and b in other.split() for a, b in opposites(ADJECTIVES).items())
@@ -114,9 +130,12 @@ def exchanged(pairs, labels):
             for one, other, label in pairs]
 
 
-def rows_of(classify, pairs):
-    """A row for each question: how often each of the three answers was given; classify: from pairs to answers."""
-    for question, (changed, wanted) in {"the test pairs": (pairs, None), **changed_pairs(pairs)}.items():
+def rows_of(classify, pairs, more):
+    """A row for each question: how often each of the three answers was given; classify: from pairs to answers.
+
+    more: further questions, as those of `changed_pairs`.
+    """
+    for question, (changed, wanted) in {"the test pairs": (pairs, None), **changed_pairs(pairs), **more}.items():
         answers = classify([texts[:2] for texts in changed])
         right = sum(found == (pair[2] if wanted is None else wanted) for found, pair in zip(answers, changed))
         yield [question, "" if wanted is None else wanted, len(changed), *map(answers.count, range(3)), right]
@@ -127,7 +146,7 @@ def make(folder: pathlib.Path) -> None:
     with (folder / "fine_tuning.csv").open(newline="", encoding="utf-8") as file:
         runs = [run for run in csv.DictReader(file) if (run["task"], run["examples"]) == ("two texts", "1000")]
     penalties = {int(run["seed"]): float(run["rate"]) for run in runs if run["start"].startswith("logistic regression")}
-    tokenizer, pool, rows = load_tokenizer(SHIPPED / "bert"), fine_tuning.load_rows()["two texts"][0], []
+    tokenizer, rows, (pool, choosing, _) = load_tokenizer(SHIPPED / "bert"), [], fine_tuning.load_rows()["two texts"]
     tests, others = load_entailment(n_train=0, n_test=400)[1], load_entailment(n_train=6000, n_test=0)[0][2000:]
 
     def bert(known, seed):
@@ -152,7 +171,8 @@ def make(folder: pathlib.Path) -> None:
             known = replaced(known, others, training)
         elif training in EXCHANGED:
             known = exchanged(known, EXCHANGED[training])
-        for row in rows_of((bert if judge == "BERT" else regression)(known, seed), tests):
+        more = places_added(tests + choosing) if training == AS_IT_IS and seed < 3 else {}
+        for row in rows_of((bert if judge == "BERT" else regression)(known, seed), tests, more):
             recipe = (RATE, PASSES) if judge == "BERT" else ("", "")
             rows.append([seed, judge, *recipe, training, *row])
             print(*rows[-1], flush=True)

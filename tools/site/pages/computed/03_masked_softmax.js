@@ -20,7 +20,7 @@ computedLabs.masked_softmax = (box, { colors, starts, known }) => {
   box.append(panelRow(mask.node, losses.node), panelRow(first.node, second.node), colourScale("mean weight", colors));
   const show = (layers, result, title) => {
     const { losses: found, weights } = result ?? { losses: new Float64Array(PLACES), weights: [nothing, nothing] };
-    [nothing, weights[0], weights[1] ?? nothing].forEach((values, i) => shown[i](values, PLACES, drawn.mask.map((cell) => cell && i <= layers)));
+    [nothing, weights[0], weights[1] ?? nothing].forEach((values, i) => shown[i](values, PLACES, drawn.mask.map((cell) => cell || i > layers)));
     bars.forEach((bar, i) => bar.setAttribute("width", losses.X(found[i]) - losses.X(0)));
     losses.write(title);
     second.write(layers === 2 ? "weights of layer 2" : "there is no layer 2");
