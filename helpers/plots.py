@@ -401,21 +401,18 @@ def draw_bars(ax: Axes, row: Values, tokens: Sequence, title: str = "", vmax: fl
 
 def written(prompt: str, characters: Sequence[str], cursor: int, probs: Values, raw: Values,
             vocab: Sequence[str], title: str = "") -> Picture:
-    """A text that was written after a prompt, and the likeliest characters at the cursor, `probs` [vocab_size].
+    """A text that was written after a prompt, and the likeliest characters at the cursor and all others, `probs` [vocab_size].
 
     cursor: which of the characters is marked, its bar orange; those after it are grey. vocab: what the columns of probs stand for.
     raw: what `probs` was before temperature and top-p, [vocab_size]; a black line at each bar.
     """
-    columns, rows, advance = 46, 15, 6                                     # 6 points are whole pixels on any screen
+    lines, columns, rows, advance = [[]], 46, 15, 6                        # 6 points are whole pixels on any screen
     picture = Picture(7.8, 3.5, f"After the prompt {prompt!r}: {''.join(characters[:cursor])!r}, and next "
                                    f"{characters[cursor]!r}, the likeliest being {vocab[int(as_numpy(probs).argmax())]!r}.")
     picture.set_layout_engine("none")
     ax = picture.add_axes((0.01, 0.02, columns * advance / 72 / 7.8, 0.96), xlim=(0, columns), ylim=(rows, 0))
     ax.axis("off")
-    lines, marked = [[]], 0                                                # of (character, colour, weight)
     for place, (before, character) in enumerate(itertools.pairwise(["", *prompt, *characters]), -len(prompt)):
-        if place == cursor:
-            marked = len(lines) - 1 + (len(lines[-1]) == columns)
         if len(lines[-1]) == columns:
             lines.append([])
         plain = "\n" if before in (" ", "\n") else " \n"                      # a space after a space is seen
@@ -424,6 +421,7 @@ def written(prompt: str, characters: Sequence[str], cursor: int, probs: Values, 
             lines[-1].append((shown, "#737373" if place > cursor else "black", "bold" if place < 0 else "normal", place == cursor))
         if character == "\n":
             lines.append([])
+    marked = next(number for number, line in enumerate(lines) if any(here for *_, here in line))
     first = max(0, min(marked - rows + 4, len(lines) - rows))
     for row, line in enumerate(lines[first:first + rows]):
         column = 0
@@ -435,11 +433,13 @@ def written(prompt: str, characters: Sequence[str], cursor: int, probs: Values, 
     probs, raw, drawn = as_numpy(probs), as_numpy(raw), vocab.index(characters[cursor])
     top = sorted({drawn, *(i for i in raw.argsort()[::-1][:11].tolist() if probs[i] + raw[i] >= 0.005)}, key=lambda i: -raw[i])
     bars = picture.add_axes((0.65, 0.14, 0.34, 0.76))
-    draw_bars(bars, probs[top], [visible_character(vocab[i]) for i in top], title, names="", label="probability")
+    values, before = (np.append(some[top], some.sum() - some[top].sum()).clip(0) for some in (probs, raw))
+    draw_bars(bars, values, [*(visible_character(vocab[i]) for i in top), "all others"], title, names="", label="probability")
+    bars.set_ylim(12.5, -0.5)                                              # as many places as there are bars at most
     bars.patches[top.index(drawn)].set_color("#D55E00")
-    bars.vlines(raw[top], np.arange(len(top)) - 0.5, np.arange(len(top)) + 0.5, color="black", linewidth=1.5)
-    for number, i in zip(bars.texts, top):
-        number.set_x(max(probs[i], raw[i]) + 0.01)
+    bars.vlines(before, np.arange(len(before)) - 0.5, np.arange(len(before)) + 0.5, color="black", linewidth=1.5)
+    for number, end in zip(bars.texts, np.maximum(values, before)):
+        number.set_x(end + 0.01)
     bars.title.set(fontsize=9, ha="right", x=1)
     return picture
 

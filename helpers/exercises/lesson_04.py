@@ -110,8 +110,13 @@ EXERCISES = {
             "the mask is the wrong way round: the real words are hidden":
                 lambda scores, outputs, lengths: averaged(
                     scores.masked_fill(real_words(scores, lengths), -torch.inf).softmax(-1), outputs),
+            "the mask is the wrong way round, and reaches one position too far; hide the positions from the length on":
+                lambda scores, outputs, lengths: averaged(
+                    scores.masked_fill(real_words(scores, lengths + 1), -torch.inf).softmax(-1), outputs),
             "exp of a large score is infinite, and of a very small one 0; take the largest real score off first, as softmax does":
                 without_largest,
+            "the weights are exp of the scores; divide them by their sum over the real words":
+                lambda scores, outputs, lengths: averaged(scores.exp() * real_words(scores, lengths), outputs),
             "this is the mean of all outputs, padding included; weigh the real ones by the softmax of their scores":
                 lambda scores, outputs, lengths: outputs.mean(1),
             "every real word counts the same; weigh them by the softmax of their scores":
@@ -178,6 +183,11 @@ EXERCISES = {
                 decoded(step=lambda word, context, state, W, U: cell(word, context, 0 * state, W, U)),
             "U is not transposed: it is [d, d], and the state a row, so multiply by U.T":
                 decoded(step=lambda word, context, state, W, U: cell(word, context, state, W, U.T)),
+            "the cell has a sigmoid; it is a tanh":
+                decoded(step=lambda word, context, state, W, U: torch.sigmoid(
+                    torch.cat([word, context], -1) @ W.T + state @ U.T)),
+            "the first state is zeros; begin with h":
+                lambda x, h, outputs, W, U: decoded()(x, torch.zeros_like(h), outputs, W, U),
             "the tanh is missing":
                 decoded(step=lambda word, context, state, W, U: torch.cat([word, context], -1) @ W.T + state @ U.T),
             "these are the contexts; return the states that the cell makes from them": decoded(then=lambda state, context: context),

@@ -41,6 +41,13 @@ def turned_halves(x, angles, sign=-1):
     return torch.cat([a * angles.cos() + sign * b * angles.sin(), a * angles.sin() + b * angles.cos()], -1)
 
 
+def mixed_layout(x, angles):
+    """Halves are exchanged as pairs, but the angles stand as for neighbours."""
+    a, b = x.chunk(2, -1)
+    angles = angles.repeat_interleave(2, -1)
+    return x * angles.cos() + torch.cat([-b, a], -1) * angles.sin()
+
+
 def angles_of(x, base=10_000.0, first=0, step=2):
     T, d = x.shape
     return torch.arange(first, first + T).unsqueeze(1) * base ** (-step * torch.arange(d // 2) / d)
@@ -117,6 +124,8 @@ EXERCISES = {
         [(torch.tensor([[1.0, 0.0], [1.0, 0.0]]),), (numbers(3, 4, seed=0),), (numbers(3, 4, seed=1), 100.0),
          (numbers(4, 6, seed=2),)],
         {
+            "the angles are laid out for neighbours, each twice in a row; columns i and i + d / 2 turn by the same angle":
+                lambda x, base=10_000.0: mixed_layout(x, angles_of(x, base)),
             "neighbouring columns are paired; pair column i with column i + d / 2":
                 lambda x, base=10_000.0: turned_neighbours(x, base),
             "the pairs are right, but their results stand side by side; put them back into columns i and i + d / 2":
@@ -156,6 +165,8 @@ EXERCISES = {
                 lambda num_heads, T: row_of(slopes_of(num_heads, first=0), T),
             "the slopes fall too fast; divide the exponent by the number of heads, 2 ** (-8h / H)":
                 lambda num_heads, T: row_of(2.0 ** (-8 * torch.arange(1, num_heads + 1)), T),
+            "the exponent lacks 8 / H; the slopes are 2 ** (-8h / H)":
+                lambda num_heads, T: row_of(2.0 ** -torch.arange(1, num_heads + 1), T),
             "all heads have the slope of the first; each has its own":
                 lambda num_heads, T: row_of(slopes_of(num_heads)[:1].expand(num_heads), T),
             "all heads have the slope of the last; each has its own":

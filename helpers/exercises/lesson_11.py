@@ -59,6 +59,13 @@ EXERCISES = {
         {
             "these are nats; divide by the natural logarithm of 2":
                 lambda logits, ids: -of_targets(logits, ids).mean(),
+            "the softmax is over the positions; take it over the vocabulary, the last axis":
+                lambda logits, ids: -logits.log_softmax(1)[:, :-1].gather(-1, ids[:, 1:].unsqueeze(-1)).mean() / math.log(2),
+            "the softmax is over the rows of the batch; take it over the vocabulary, the last axis":
+                lambda logits, ids: -logits.log_softmax(0)[:, :-1].gather(-1, ids[:, 1:].unsqueeze(-1)).mean() / math.log(2),
+            "you compare each position with the token that it reads, and in nats; compare logits[:, :-1] with ids[:, 1:], and "
+            "divide by the natural logarithm of 2":
+                lambda logits, ids: -logits.log_softmax(-1).gather(-1, ids.unsqueeze(-1)).mean(),
             "you multiply by the logarithm of 2; divide by it":
                 lambda logits, ids: -of_targets(logits, ids).mean() * math.log(2),
             "each position predicts the token that follows it; you compare it with the token that it reads":
@@ -105,6 +112,8 @@ EXERCISES = {
                 lambda counts, lower: smoothed(counts, lower, torch.tensor(float(len(counts)))),
             "you count how many different counts there are; count the tokens that followed":
                 lambda counts, lower: smoothed(counts, lower, torch.tensor(float(len(counts[counts > 0].unique())))),
+            "you count how many different counts there are, with 0; count the tokens that followed":
+                lambda counts, lower: smoothed(counts, lower, torch.tensor(float(len(counts.unique())))),
             "you count the tokens that never followed; count those that did":
                 lambda counts, lower: smoothed(counts, lower, (counts == 0).sum()),
             "the weights are exchanged; the counts have the weight of their sum, `lower` that of the number of kinds":
@@ -128,7 +137,8 @@ EXERCISES = {
                 lambda counts, lower: torch.where(
                     counts.sum() > 0, torch.where(counts > 0, counts, (counts > 0).sum() * lower)
                     / (counts.sum() + (counts > 0).sum()).clamp(min=1), lower),
-            "this is the mean of the two; the weight of `lower` depends on how many different tokens followed":
+            "this is the mean of the two, as if `lower` had the weight of the sum of the counts; its weight is the number of "
+            "different tokens that followed":
                 lambda counts, lower: torch.where(counts.sum() > 0, (counts / counts.sum() + lower) / 2, lower),
         }),
     "min_p": Exercise(
@@ -160,6 +170,13 @@ EXERCISES = {
                 lambda probs, share: kept_alone(probs, probs >= share * probs.amax(0, keepdim=True)),
             "you take the largest probability of all rows; each row needs its own":
                 lambda probs, share: kept_alone(probs, probs >= share * probs.max()),
+            "these are sorted by probability; each token needs to stand where it stood":
+                lambda probs, share: kept_alone(
+                    probs.sort(-1, descending=True)[0], probs.sort(-1, descending=True)[0] >= share * probs.amax(-1, keepdim=True)),
+            "`F.normalize` divides by the root of the sum of squares; divide by the sum, or give it p=1":
+                lambda probs, share: torch.nn.functional.normalize(probs * (probs >= share * probs.amax(-1, keepdim=True)), dim=-1),
+            "`F.normalize` divides each column, and by the root of the sum of squares; divide each row by its sum":
+                lambda probs, share: torch.nn.functional.normalize(probs * (probs >= share * probs.amax(-1, keepdim=True)), dim=0),
             "a token at the limit itself is kept; compare by >=":
                 lambda probs, share: kept_alone(probs, probs > share * probs.amax(-1, keepdim=True)),
             "these are the unlikely tokens; keep the likely ones":

@@ -15,14 +15,11 @@ def slow_segments_of(ids, sep, pad):
     return segments
 
 
-def slow_logits_at(x, positions, table, bias):
-    texts = []
-    for vectors, wanted in zip(x, positions.tolist()):       # one text: [T, d_model], and P positions
-        rows = []
-        for t in wanted:
-            rows.append(torch.stack([torch.dot(vectors[t], row) + b for row, b in zip(table, bias)]))
-        texts.append(torch.stack(rows))                      # [P, vocab_size]
-    return torch.stack(texts)
+def slow_logits_at(x, pairs, table, bias):
+    rows = []
+    for text, t in pairs.tolist():                           # one hidden token: its text, and its position there
+        rows.append(torch.stack([torch.dot(x[text, t], row) + b for row, b in zip(table, bias)]))
+    return torch.stack(rows)                                 # [N, vocab_size]
 
 
 def ended(ids, sep):
@@ -31,8 +28,15 @@ def ended(ids, sep):
     return found.cumsum(1) - found, found.cumsum(1)
 
 
-def picked(x, positions):
-    return x.take_along_dim(positions.unsqueeze(-1), 1)
+def picked(x, pairs):
+    return x[tuple(pairs.T)]
+
+
+def in_order(x, pairs):
+    """What a boolean mask [B, T] picks."""
+    mask = torch.zeros(x.shape[:2], dtype=torch.bool)
+    mask[tuple(pairs.T)] = True
+    return x[mask]
 
 
 EXERCISES = {
@@ -64,6 +68,8 @@ EXERCISES = {
                 lambda ids, sep, pad: ((ended(ids, sep)[0] == 1) & (ids != 0)).long(),
             "the segments are exchanged; the first text has 0":
                 lambda ids, sep, pad: ((ended(ids, sep)[0] == 0) & (ids != pad)).long(),
+            "the segments are exchanged; the first text has 0, and so has padding":
+                lambda ids, sep, pad: 1 - slow_segments_of(ids, sep, pad),
             "you count down the columns; each row is a text of its own":
                 lambda ids, sep, pad: (((ids == sep).cumsum(0) - (ids == sep).long() == 1) & (ids != pad)).long(),
             "`roll` brings the last token to the front, also a `[SEP]`; begin each row with 0 in its place":
@@ -74,30 +80,41 @@ EXERCISES = {
         at_once=True),
     "logits_at": Exercise(
         slow_logits_at,
-        [(torch.tensor([[[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]]), torch.tensor([[2, 1]]),
+        [(torch.tensor([[[3.0, 0.0], [0.0, 2.0]]]), torch.tensor([[0, 1], [0, 0]]),
           torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), torch.tensor([0.0, 0.5, 0.0])),
-         (numbers(2, 4, 3, seed=0), torch.tensor([[3, 0], [1, 3]]), numbers(5, 3, seed=1), numbers(5, seed=2)),
-         (numbers(2, 8, 3, seed=3), torch.tensor([[1, 5, 2], [6, 1, 5]]), numbers(10, 3, seed=4), numbers(10, seed=5))],
+         (numbers(4, 3, 3, seed=0), torch.tensor([[3, 1], [0, 2], [3, 0]]), numbers(5, 3, seed=1), numbers(5, seed=2)),
+         (numbers(2, 8, 3, seed=3), torch.tensor([[0, 1], [0, 5], [0, 2], [1, 6], [0, 7]]), numbers(10, 3, seed=4),
+          numbers(10, seed=5))],
         {
             "the bias is missing; each token of the vocabulary has one":
-                lambda x, positions, table, bias: picked(x, positions) @ table.T,
-            "every text gets the positions of the first one; each has a row of its own":
-                lambda x, positions, table, bias: x[:, positions[0]] @ table.T + bias,
-            "`x[:, positions]` takes the positions of all texts from every text; each has a row of its own":
-                lambda x, positions, table, bias: x[:, positions] @ table.T + bias,
-            "`x[torch.arange(B), positions]` takes one text for each column of `positions`; each row belongs to one text":
-                lambda x, positions, table, bias: x[torch.arange(len(x)), positions] @ table.T + bias,
-            "these are the logits at every position; only those at `positions` are asked for":
-                lambda x, positions, table, bias: x @ table.T + bias,
-            "the positions come out in rising order; they need to be as given":
-                lambda x, positions, table, bias: picked(x, positions.sort(1).values) @ table.T + bias,
+                lambda x, pairs, table, bias: picked(x, pairs) @ table.T,
+            "the dot products with the rows of `table` are `@ table.T`; `F.linear` takes `table` as it is":
+                lambda x, pairs, table, bias: picked(x, pairs) @ table + bias,
+            "`x[pairs]` takes both columns for numbers of texts; index `x` by the texts and by the positions":
+                lambda x, pairs, table, bias: x[pairs] @ table.T + bias,
+            "texts and positions are exchanged; `x` is indexed by the text first":
+                lambda x, pairs, table, bias: picked(x, pairs.flip(1)) @ table.T + bias,
+            "`x[:, positions]` takes the positions of all pairs from every text; each belongs to one text":
+                lambda x, pairs, table, bias: x[:, pairs[:, 1]] @ table.T + bias,
+            "`x[texts][:, positions]` takes all positions for each pair; index by both at once":
+                lambda x, pairs, table, bias: x[pairs[:, 0]][:, pairs[:, 1]] @ table.T + bias,
+            "these are all positions of each pair's text; only its own is asked for":
+                lambda x, pairs, table, bias: x[pairs[:, 0]] @ table.T + bias,
+            "every position is taken from the first text; `flatten` puts that of text i at i * T + t":
+                lambda x, pairs, table, bias: x[0][pairs[:, 1]] @ table.T + bias,
+            "these are the logits at every position; only those at `pairs` are asked for":
+                lambda x, pairs, table, bias: x @ table.T + bias,
+            "the pairs come out in rising order; they need to be as given":
+                lambda x, pairs, table, bias: in_order(x, pairs) @ table.T + bias,
             "you count positions from 1; the first one is 0":
-                lambda x, positions, table, bias: picked(x, (positions - 1) % x.shape[1]) @ table.T + bias,
+                lambda x, pairs, table, bias: x[pairs[:, 0], pairs[:, 1] - 1] @ table.T + bias,
+            "you add 1 to the positions; they count from 0 already":
+                lambda x, pairs, table, bias: x[pairs[:, 0], pairs[:, 1] + 1] @ table.T + bias,
             "these are probabilities; logits come before the softmax":
-                lambda x, positions, table, bias: (picked(x, positions) @ table.T + bias).softmax(-1),
+                lambda x, pairs, table, bias: (picked(x, pairs) @ table.T + bias).softmax(-1),
             "these are log-probabilities; logits come before the softmax":
-                lambda x, positions, table, bias: (picked(x, positions) @ table.T + bias).log_softmax(-1),
+                lambda x, pairs, table, bias: (picked(x, pairs) @ table.T + bias).log_softmax(-1),
         },
-        most=100,                                            # [2, 3, 10] is needed, and [2, 8, 10] too much
+        most=100,                                            # [5, 10] is needed; [2, 8, 10] and [5, 8, 3] are too much
         at_once=True),
 }

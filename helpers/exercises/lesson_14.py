@@ -34,7 +34,7 @@ def filled(ids, masked, replaced, other, mask_id):
 
 
 def each(logits, labels):
-    """The loss at every position, [B, P], those that are filled up too."""
+    """The loss at every position, [B, P], padding too."""
     return -logits.log_softmax(-1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
 
 
@@ -65,7 +65,7 @@ EXERCISES = {
           torch.tensor([[0.7, 0.85, 0.95, 0.1]]), torch.tensor([[20, 21, 22, 23]]), 3),
          (torch.tensor([[9, 8, 7, 6, 5, 9], [5, 6, 7, 8, 9, 5]]),
           torch.tensor([[1, 0, 0, 1, 1, 0], [0, 1, 1, 0, 0, 1]]).bool(),
-          torch.tensor([[0.8, 0.3, 0.85, 0.9, 0.0, 0.95], [0.5, 0.6, 0.89, 0.82, 0.99, 0.79]]),
+          torch.tensor([[0.8, 0.3, 0.85, 0.9, 0.0, 0.95], [0.5, 0.3, 0.89, 0.82, 0.99, 0.79]]),
           torch.tensor([[30, 31, 32, 33, 34, 35], [36, 37, 38, 39, 40, 41]]), 4)],
         {
             "tokens that were not chosen have changed; they need to stay":
@@ -90,6 +90,15 @@ EXERCISES = {
             "another token and the token itself are exchanged; the other one is for 0.8 up to 0.9":
                 lambda ids, chosen, fill, other, mask_id:
                     filled(ids, chosen & (fill < 0.8), chosen & (fill >= 0.9), other, mask_id),
+            "no chosen token became [MASK], although fill is below 0.8; a second torch.where overwrote the first":
+                lambda ids, chosen, fill, other, mask_id:
+                    filled(ids, chosen & (fill < 0), chosen & (fill < 0.9), other, mask_id),
+            "[MASK] and the other token are exchanged; [MASK] is for fill below 0.8":
+                lambda ids, chosen, fill, other, mask_id:
+                    filled(ids, chosen & (fill >= 0.8) & (fill < 0.9), chosen & (fill < 0.8), other, mask_id),
+            "one chosen token in ten becomes [MASK], and eight another token; it is the other way round":
+                lambda ids, chosen, fill, other, mask_id:
+                    filled(ids, chosen & (fill < 0.1), chosen & (fill < 0.9), other, mask_id),
             "mask_id is an argument, and need not be 4":
                 lambda ids, chosen, fill, other, mask_id:
                     filled(ids, chosen & (fill < 0.8), chosen & (fill < 0.9), other, 4),
@@ -112,15 +121,17 @@ EXERCISES = {
          (numbers(1, 3, 4, seed=14), torch.tensor([[1, 2, 3]])),
          (numbers(2, 3, 6, seed=15), torch.tensor([[3, 1, 5], [2, 0, 0]]))],
         {
-            "the filled up positions take part, with 0 as their label":
+            "padding takes part, with 0 as its label":
                 lambda logits, labels: each(logits, labels).mean(),
-            "the filled up positions add nothing, but are counted; divide by the number of masked tokens":
+            "padding adds nothing, but is counted; divide by the number of chosen tokens":
                 lambda logits, labels: (each(logits, labels) * (labels != 0)).mean(),
-            "this is the sum over the masked tokens; take the mean":
+            "this is the sum over the chosen tokens; take the mean":
                 lambda logits, labels: (each(logits, labels) * (labels != 0)).sum(),
-            "this is the mean of the rows' means; each masked token counts alike, however many its row has":
+            "this is the mean of the rows' means; each chosen token counts alike, however many its row has":
                 lambda logits, labels: (
                     ((each(logits, labels) * (labels != 0)).sum(1) / (labels != 0).sum(1)).mean()),
+            "the sum is divided by the number of rows; divide by the number of chosen tokens":
+                lambda logits, labels: (each(logits, labels) * (labels != 0)).sum() / len(labels),
             "the result is negative; the loss is minus the logarithm":
                 lambda logits, labels: -each(logits, labels)[labels != 0].mean(),
             "these are the logits of the right tokens; log_softmax makes logarithms of probabilities of them":
@@ -131,6 +142,12 @@ EXERCISES = {
                 lambda logits, labels: mean_of_logs(logits.softmax(-1).log_softmax(-1), labels),
             "the softmax is over the positions; it belongs over the vocabulary, the last axis":
                 lambda logits, labels: mean_of_logs(logits.log_softmax(1), labels),
+            "the softmax is over the rows; it belongs over the vocabulary, the last axis":
+                lambda logits, labels: mean_of_logs(logits.log_softmax(0), labels),
+            "the logarithm has the base 2; take the natural one":
+                lambda logits, labels: mean_of_logs(logits.log_softmax(-1) / math.log(2), labels),
+            "the logarithm has the base 2, and that of a small softmax is -inf; log_softmax is natural and takes both in one step":
+                lambda logits, labels: mean_of_logs(logits.softmax(-1).log2(), labels),
             "the softmax of a small logit is 0, and its logarithm -inf; log_softmax takes both in one step":
                 lambda logits, labels: mean_of_logs(logits.softmax(-1).log(), labels),
             "the exponential of a large logit overflows; log_softmax subtracts the largest first":
@@ -138,7 +155,7 @@ EXERCISES = {
                     mean_of_logs((logits.exp() / logits.exp().sum(-1, keepdim=True)).log(), labels)),
             "the logarithm of the sum of exponentials overflows for a large logit; torch.logsumexp does not":
                 lambda logits, labels: mean_of_logs(logits - logits.exp().sum(-1, keepdim=True).log(), labels),
-        }, at_once=True),
+        }, without="cross_entropy", at_once=True),
     "rarity_score": Exercise(
         slow_rarity_score,
         [(torch.tensor([1, 2]), torch.tensor([2, 1]), torch.tensor([7, 7, 3, 1]), 7),
@@ -148,6 +165,9 @@ EXERCISES = {
         {
             "a token that stands in a sentence twice counts twice; each shared token counts once":
                 lambda first, second, counts, total: rarities(first[torch.isin(first, second)], counts, total).sum(),
+            "each place in one sentence counts with each in the other; each shared token counts once":
+                lambda first, second, counts, total: (
+                    rarities(first, counts, total).unsqueeze(1) * (first.unsqueeze(1) == second)).sum(),
             "the tokens of both sentences count, shared or not; only the shared ones need to":
                 lambda first, second, counts, total: rarities(torch.cat([first, second]).unique(), counts, total).sum(),
             "this is the number of shared tokens; each needs to be weighted by its rarity":
@@ -163,6 +183,11 @@ EXERCISES = {
                     ((total + 1) / (counts[in_both(first, second)] + 1)).log2().sum()),
             "one is added neither to the total nor to the counts; add it to both":
                 lambda first, second, counts, total: (total / counts[in_both(first, second)]).log().sum(),
+            "the counts multiply the total; divide by them, so that a rare token scores more":
+                lambda first, second, counts, total: (
+                    ((total + 1) * (counts[in_both(first, second)] + 1)).log().sum()),
+            "len(counts) is the size of the vocabulary; the number of sentences is `total`":
+                lambda first, second, counts, total: rarities(in_both(first, second), counts, len(counts)).sum(),
             "this is the mean over the shared tokens; take the sum":
                 lambda first, second, counts, total: rarities(in_both(first, second), counts, total).mean(),
         }, at_once=True),

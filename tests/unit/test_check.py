@@ -114,8 +114,8 @@ def rarity_in_python(first, second, counts, total):
 
 def test_a_number_of_python_is_right_where_one_number_is_needed(said):
     assert "correct" in said(rarity_in_python, "rarity_score")
-    assert "correct" in said(lambda logits, labels: F.cross_entropy(
-        logits.flatten(0, 1), labels.flatten(), ignore_index=0).item(), "hidden_loss")
+    assert "correct" in said(lambda logits, labels: -logits.log_softmax(-1).gather(
+        -1, labels.unsqueeze(-1))[labels > 0].mean().item(), "hidden_loss")
     wrong = said(lambda *case: -rarity_in_python(*case), "rarity_score")
     assert wrong == "rarity_score: not yet: the result is negative; rare tokens have few counts, which are divided by."
     assert "your result is 7.0, where the plain version returns" in said(lambda *case: 7, "rarity_score")
@@ -332,6 +332,13 @@ PASSED = [
         *case, cut=one_view, merge=lambda heads: heads.reshape(heads.shape[1], -1))),
     ("cross_heads", "keys and values are exchanged", lambda *case: cross_heads(*case, exchanged=True)),
     ("cross_heads", "there is no softmax", lambda *case: cross_heads(*case, weigh=lambda scores: scores)),
+    ("cross_heads", "put the positions first, then flatten", lambda *case: cross_heads(*case, merge=lambda heads: heads)),
+    ("cross_heads", "the positions are first", lambda *case: cross_heads(*case, merge=lambda heads: heads.transpose(0, 1))),
+    ("cross_heads", "you average the heads", lambda *case: cross_heads(*case, merge=lambda heads: sum(heads) / len(heads))),
+    ("cross_heads", "do not sum to 1", lambda *case: cross_heads(*case, weigh=torch.exp)),
+    ("cross_heads", "the first head comes first", lambda *case: cross_heads(
+        *case, merge=lambda heads: torch.cat([*heads][::-1], -1))),
+    ("split_heads", "`split` takes the size", lambda x, num_heads: torch.stack(x.split(num_heads, -1), 1)),
     ("may_train", "only the first pair of each held-out day", lambda days, held: torch.stack(
         [(held != day).all() | (days[:i] == day).any() for i, day in enumerate(days)])),
     ("may_train", "your result is", lambda days, held: days > held.max()),
@@ -416,9 +423,17 @@ PASSED = [
         F.pad((ids == sep).cumsum(1), (1, -1)) == 1).long()),
     ("segments_of", "and needs torch.int64", lambda ids, sep, pad: (F.pad((ids == sep).cumsum(1), (1, -1)) == 1) & (ids != pad)),
     ("segments_of", "one by one; do without a loop", segments_of_lists),
-    ("logits_at", "one by one; do without a loop", lambda x, positions, table, bias: torch.stack([
-        vectors[wanted] @ table.mT + bias for vectors, wanted in zip(x, positions)])),
-    ("logits_at", "from every text", lambda x, positions, table, bias: F.linear(x[:, positions], table, bias)),
+    ("logits_at", "one by one; do without a loop", lambda x, pairs, table, bias: torch.stack([
+        x[text, t] @ table.mT + bias for text, t in pairs.tolist()])),
+    ("logits_at", "from every text", lambda x, pairs, table, bias: F.linear(x[:, pairs[:, 1]], table, bias)),
+    ("logits_at", "from the first text", lambda x, pairs, table, bias: F.linear(x.flatten(0, 1)[pairs[:, 1]], table, bias)),
+    ("logits_at", "they count from 0 already", lambda x, pairs, table, bias: F.linear(
+        x[pairs[:, 0], pairs[:, 1] + 1], table, bias)),
+    ("logits_at", "are `@ table.T`", lambda x, pairs, table, bias: x[pairs[:, 0], pairs[:, 1]] @ table + bias),
+    ("logits_at", "makes a tensor [5, 8, 3]", lambda x, pairs, table, bias: F.linear(
+        x[pairs[:, 0]][torch.arange(len(pairs)), pairs[:, 1]], table, bias)),
+    ("logits_at", "in rising order", lambda x, pairs, table, bias: F.linear(x[torch.zeros(
+        x.shape[:2], dtype=torch.bool).index_put(tuple(pairs.T), torch.tensor(True))], table, bias)),
     ("corpus_precision", "your result is", lambda answers, rights, n: torch.tensor(
         sum(len(set(answer) & set(right)) for answer, right in zip(answers, rights)) / len(answers))),
     ("shown_instead", "fill          = [[0.7,", lambda ids, chosen, fill, other, mask_id: torch.where(

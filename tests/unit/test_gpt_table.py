@@ -60,14 +60,32 @@ def test_first_lines_and_comments_are_not_counted_among_the_lines():
 def test_a_function_ends_where_the_indentation_does_and_each_line_is_parsed_alone():
     text = "def f(x):\n    if x:\n        return (1\n\nmore = 2\nrest"
     assert parsing.function_in(text) == "def f(x):\n    if x:\n        return (1\n"
-    assert parsing.lines_in(text) == ["def f(x): pass", "if x: pass", "return (1"]
-    assert parsing.share(parsing.lines_in(text)) == 2 / 3 and not parsing.parses(parsing.function_in(text))
+    assert parsing.lines_in(text) == ["def f(x):", "if x:", "return (1"]
+    assert parsing.share(list(map(parsing.completed, parsing.lines_in(text)))) == 2 / 3
+    assert not parsing.parses(parsing.function_in(text))
 
 
 @pytest.mark.parametrize("docstring", ['"""One."""', '"""Two\n\n    lines.\n    """', '"""Not finished\n    yet'])
 def test_a_docstring_is_no_line_of_code(docstring):
     after = "" if docstring.endswith("yet") else "    return 1\n"
-    assert parsing.lines_in(f"def f(x):\n    {docstring}\n{after}") == ["def f(x): pass", "return 1"][:1 + bool(after)]
+    assert parsing.lines_in(f"def f(x):\n    {docstring}\n{after}") == ["def f(x):", "return 1"][:1 + bool(after)]
+
+
+@pytest.mark.parametrize("line", ["if x:", "else:", "elif x:", "try:", "except OSError as error:", "finally:", "while True:",
+                                  "for x in y:", "with open(x) as file:", "class A(B):", "@property", "x = 1", "return x"])
+def test_a_line_that_needs_others_to_be_whole_gets_them(line):
+    assert parsing.parses(parsing.completed(line))
+
+
+@pytest.mark.parametrize("line", ["else x:", "try x:", "except:)", "if:", "x = (1,", "b=None):"])
+def test_nothing_else_is_mended(line):
+    assert not parsing.parses(parsing.completed(line))
+
+
+def test_of_long_lines_those_known_are_told_from_new_ones():
+    text = "def f(x):\n    return x + 1\n    x = y +++ (\n    x += 2 + x\n    x (\n    try:\n"
+    found = gpt.parsed({1.0: [text]}, {"return x + 1", "try:"})
+    assert (found["lines 1.0"], found["number 1.0"], found["copied 1.0"], found["fresh 1.0"]) == ("0.600", 5, "0.333", "0.500")
 
 
 def test_the_same_characters_are_measured_whatever_the_context():

@@ -226,9 +226,11 @@ def test_what_was_drawn_has_a_bar_of_its_own_and_runs_of_spaces_are_seen():
     vocab, probs = "abcdefghijklmnopqrs ", torch.arange(20, 0, -1) / 210
     for cursor, (drawn, place) in enumerate({"a": 0, "s": 11}.items()):
         text, bars = plots.written("", "as", cursor, probs, probs, vocab).axes
-        assert [label.get_text() for label in bars.get_yticklabels()][place] == drawn
+        labels = [label.get_text() for label in bars.get_yticklabels()]
+        assert labels[place] == drawn and labels[-1] == "all others" and bars.get_ylim() == (12.5, -0.5)
         colours = [bar.get_facecolor() for bar in bars.patches]
-        assert len(colours) == 12 - (drawn == "a") and colours.count(colours[place]) == 1 and len(set(colours)) == 2
+        assert len(colours) == 13 - (drawn == "a") and sum(bar.get_width() for bar in bars.patches) == pytest.approx(1)
+        assert colours.count(colours[place]) == 1 and len(set(colours)) == 2
     text = plots.written("", "a b\n  c  d", 0, probs, probs, vocab).axes[0].texts
     assert [part.get_text() for part in text] == ["a", " b", "␣␣c ␣d"]
 
@@ -238,8 +240,9 @@ def test_a_bar_has_a_line_where_the_probability_was_before_temperature_and_top_p
     text, bars = plots.written("", "aa", 0, [1.0, 0.0, 0.0], [0.6, 0.399, 0.001], "abc").axes
     lines, = bars.collections
     assert [[tuple(end) for end in line.tolist()] for line in lines.get_segments()] == [
-        [(0.6, -0.5), (0.6, 0.5)], [(0.399, 0.5), (0.399, 1.5)]]
-    assert [(number.get_text(), round(number.get_position()[0], 3)) for number in bars.texts] == [("1.00", 1.01), ("0.00", 0.409)]
+        [(0.6, -0.5), (0.6, 0.5)], [(0.399, 0.5), (0.399, 1.5)], [(pytest.approx(0.001), 1.5), (pytest.approx(0.001), 2.5)]]
+    assert [(number.get_text(), round(number.get_position()[0], 3)) for number in bars.texts] == [
+        ("1.00", 1.01), ("0.00", 0.409), ("0.00", 0.011)]
 
 
 SIGNS = ["$$", r"$\frac$", r"$\foo$", "a $ b", "costs $5, not $6", "x_^{", "\\"]

@@ -97,7 +97,7 @@ def encoder_decoder():
 
 def attention_between():
     d = Drawing(776, "Attention between encoder and decoder", (
-        "The encoder's output at every English word is kept, and its two final states, joined, are the decoder's first. "
+        "The encoder's output at every English word is kept. "
         "The decoder's state is the query; it is scored against all outputs, its keys. "
         "The softmax of the scores is a row of weights. The outputs, now as values, each times its weight, are "
         "added up to the context of this step. The decoder continues from its state, reads the word chat and the context, "
@@ -119,11 +119,8 @@ def attention_between():
         d.arrow((right - 39, 116), (left + 39, 116))
     d.box(158, 252, 408, 40, "additive score, then softmax", "parameter")
     query = d.box(24, 254, 96, 36, "query", "query")
-    d.arrow(query.right, (158, 272))
-    d.arrow((middles[0] - 39, 122), (36, 122), (36, 254))
-    d.arrow((middles[3] + 39, 108), (578, 108), (578, 12), (36, 12), (36, 140), head=False)
+    d.arrow(query.right, (158, 272), colour=ROLES["query"], width=2.4)
     d.text(48, 106, "encoder", anchor="start")
-    d.text(48, 138, "first state", anchor="start", size=15, colour=SOFT)
     d.text(48, 174, "outputs\nas keys", anchor="start")
     d.text(48, 218, "`[B, T_src,`\n`d_model]`", anchor="start", size=15)
     d.text(48, 312, "decoder\nstate", anchor="start", colour=SOFT)
@@ -137,13 +134,13 @@ def attention_between():
     d.text(390, 604, "`[B, 1, d_model]`", anchor="start", size=15)
     step = d.box(318, 664, 88, 44, "GRU", "parameter")
     d.arrow((374, 624), (374, 664))
-    d.arrow((139, 272), (139, 628), (344, 628), (344, 664))
+    d.arrow((139, 272), (139, 628), (344, 628), (344, 664), colour=ROLES["query"], width=2.4)
     d.text(156, 610, "the state goes on", anchor="start", colour=SOFT)
     before, word = d.box(184, 669, 76, 34, "chat"), d.box(470, 669, 76, 34, "dort")
     d.arrow(before.right, step.left)
     d.arrow(step.right, word.left)
     d.text(222, 650, "word before", colour=SOFT)
     d.text(508, 650, "next word", colour=SOFT)
-    d.arrow(step.bottom, (362, 744), (36, 744), (36, 288))
+    d.arrow(step.bottom, (362, 744), (36, 744), (36, 288), colour=ROLES["query"], width=2.4)
     d.text(52, 724, "new state: the next query", anchor="start", colour=SOFT)
     return d

@@ -87,7 +87,7 @@ def bert():
     d.arrow((first, 526), (first, 564))
     d.box(first - 31, 566, 62, 34, "`pooler`", "parameter", size=15)
     d.arrow((first, 600), (first, 636))
-    d.arrow((MIDDLES[chosen], 526), (MIDDLES[chosen], 636), colour=ROLES["weight"], width=2.2)
+    d.arrow((MIDDLES[chosen], 526), (MIDDLES[chosen], 636))
     d.text(MIDDLES[chosen] + 12, 584, "hidden\npositions", anchor="start", size=15)
     for x, width, words, shape in ((first, 106, "text head,\nsuch as NSP", "`[B, C]`"), (third, 84, "token\nhead", "`[B, T, C]`"),
                                    (MIDDLES[chosen], 130, "`mlm_head`", "`[B, P,`\n`vocab_size]`")):

@@ -32,7 +32,7 @@ GRID = [*((model, seed) for model in ("GPT", "Kneser-Ney") for seed in (0, 1, 2)
         (SHIPS, 0), (SHIPS, 1), ("Witten-Bell", 0), (COPIES, 0), (REAL, 0),
         *((model, seed) for model in (MORE_STEPS, HALF) for seed in (0, 1, 2)), (COUNTED_HALF, 0)]
 COLUMNS = ["model", "seed", "seconds", "bits", "read", "other", "new", "stood", "else",
-           *(f"{what} {t}" for t in parsing.TEMPERATURES for what in ("first", "lines", "number")), "functions"]
+           *(f"{what} {t}" for t in parsing.TEMPERATURES for what in ("first", "lines", "number", "copied", "fresh")), "functions"]
 
 
 def load():
@@ -106,14 +106,22 @@ def written(write, vocab, seed):
     return {t: parsing.written(vocab, partial(write, temperature=t, generator=generator)) for t in parsing.TEMPERATURES}
 
 
-def parsed(texts):
-    """The shares that parse: by temperature first lines, all others, and how many these are; functions of all temperatures."""
+def parsed(texts, known=frozenset()):
+    """The shares that parse: by temperature first lines, all others, and how many these are; functions of all temperatures.
+
+    Of the others that are long enough also the share that is copied, a line of those known, and of the rest the share that parses.
+    """
     found = {}
     for t, some in texts.items():
         lines = list(map(parsing.lines_in, some))
         first, others = sum((part[:1] for part in lines), []), sum((part[1:] for part in lines), [])
-        found |= {f"{what} {t}": f"{parsing.share(part):.3f}" for what, part in (("first", first), ("lines", others)) if part}
+        long = [line for line in others if len(line) >= parsing.SHORTEST]
+        fresh = [line for line in long if line not in known]
+        shares = {"first": first, "lines": others, "fresh": fresh}
+        found |= {f"{what} {t}": f"{parsing.share(list(map(parsing.completed, part))):.3f}"
+                  for what, part in shares.items() if part}
         found[f"number {t}"] = len(others)
+        found |= {f"copied {t}": f"{1 - len(fresh) / len(long):.3f}"} if long else {}
     return found | {"functions": f"{parsing.share(list(map(parsing.function_in, sum(texts.values(), [])))):.3f}"}
 
 
@@ -126,10 +134,11 @@ def write(path, grid=GRID):
     groups = {"bits": kinds >= 0, "new": kinds == 1, "stood": kinds == 2, "else": kinds == 0}
     counted = counting(vocab, known, validation, rows)
     pieces = "".join(vocab.tokens[i] for i in test.tolist()).split("\ndef ")[1:parsing.PIECES + 1]
+    known_lines = set(map(str.strip, "".join(vocab.tokens[i] for i in known.tolist()).split("\n")))
 
     def measured(name, seed):
         if name == REAL:
-            return parsed({1.0: ["def " + piece[:parsing.LENGTH] for piece in pieces]})
+            return parsed({1.0: ["def " + piece[:parsing.LENGTH] for piece in pieces]}, known_lines)
         seconds, on_halves, how = {}, {}, None
         if name in counted:
             each, how = counted[name]
@@ -149,7 +158,7 @@ def write(path, grid=GRID):
             elif name == "GPT":
                 how = writes(model, CONTEXT)
         found = seconds | on_halves | {group: f"{each[where].mean():.4g}" for group, where in groups.items()}
-        return found | parsed(written(how, vocab, seed)) if how else found
+        return found | parsed(written(how, vocab, seed), known_lines) if how else found
 
     tables.fill(path, COLUMNS, grid, measured)
 

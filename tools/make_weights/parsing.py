@@ -11,6 +11,8 @@ from torch import Tensor
 from helpers.ngrams import NGrams
 
 PIECES, LENGTH, TEMPERATURES = 400, 200, (1.0, 0.5)
+SHORTEST = 10                                                # a line of fewer characters, such as `else:`, is no copy
+BEFORE = {"else": "if 0: pass\n", "elif": "if 0: pass\n", "except": "try: pass\n", "finally": "try: pass\n"}
 
 
 def function_in(written: str) -> str:
@@ -21,10 +23,19 @@ def function_in(written: str) -> str:
 
 
 def lines_in(written: str) -> list[str]:
-    """The lines of that function, without docstrings, comments and indentation; one that opens a block gets a `pass`."""
+    """The lines of that function, without docstrings, comments and indentation."""
     code = re.sub(r'""".*?("""|\Z)', '""', function_in(written), flags=re.DOTALL)      # also one that is not finished
-    stripped = [line for line in map(str.strip, code.split("\n")) if line not in ("", '""') and not line.startswith("#")]
-    return [line + " pass" if line.endswith(":") else line for line in stripped]
+    return [line for line in map(str.strip, code.split("\n")) if line not in ("", '""') and not line.startswith("#")]
+
+
+def completed(line: str) -> str:
+    """A line that opens a block with a `pass` in it, and with what Python wants before it or after it."""
+    if line.startswith("@"):
+        return line + "\ndef f(): pass"
+    if not line.endswith(":"):
+        return line
+    word = re.match(r"\w*", line)[0]
+    return BEFORE.get(word, "") + line + " pass" + ("\nfinally: pass" if word == "try" else "")
 
 
 def parses(source: str) -> bool:
