@@ -122,9 +122,10 @@ def opened(browser, site):
 
 
 def unfold(page):
-    """Open, as a reader does, the outputs that answer a Predict."""
-    for summary in page.locator("details.predict > summary").all():
-        summary.click()
+    """Open, as a reader does, the part for the curious, and the outputs that answer a Predict."""
+    for fold in ("more", "predict"):
+        for summary in page.locator(f"details.{fold} > summary").all():
+            summary.click()
 
 
 @pytest.fixture(scope="module")
