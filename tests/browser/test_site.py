@@ -314,6 +314,14 @@ def test_the_contents_follow_the_scroll(opened):
     wait_until(lambda: contents.get_by_role("link").first.get_attribute("aria-current"), 5, contents.inner_text)
 
 
+def test_what_is_for_the_curious_is_folded_until_a_link_leads_there(opened):
+    page = opened("03_masked_softmax")
+    heading = page.locator("details.more h3").last
+    assert page.locator("details.more").count() == 1 and not heading.is_visible()
+    page.evaluate("(id) => { location.hash = id; }", heading.get_attribute("id"))
+    heading.wait_for(state="visible")
+
+
 def test_a_heading_shows_its_link(opened):
     page = opened("03_masked_softmax")
     page.set_viewport_size(DESK)
