@@ -22,7 +22,7 @@ from tools.make_weights.translation import corpus
 
 SEEDS, WIDTHS, SENTENCES = 3, (1, 4, 100), 100
 TRAININGS = (0.0, 350), (0.1, 350), (0.0, 180)               # label smoothing and steps; the last is stopped early
-FACTORS = 1.0, 0.8, 0.7, 0.6                                 # what logits are multiplied by
+FACTORS = 1.25, 1.0, 0.8, 0.7, 0.6                           # what logits are multiplied by
 SEARCH = ["width", "penalty", "log_prob", "tokens", "empty", "bleu"]
 COLUMNS = {"smoothing": ["smoothing", "steps", "seed", "loss", "accuracy", "confidence", "empty_costs", "bleu"],
            "translator": ["from", "to", "sentences", "greedy", "beam", "greedy_words", "phrases_words"],
@@ -50,7 +50,7 @@ def next_words(model, pairs, en, fr):
 
 
 def scaled(model, factor):
-    """The model for `beams`, its logits multiplied by the factor: below 1, in the same order, but less sure."""
+    """The model for `beams`, its logits multiplied by the factor: in the same order, below 1 less sure, above 1 surer."""
     return SimpleNamespace(start=model.start, step=lambda ids, state: factor * model.step(ids, state))
 
 
