@@ -74,7 +74,7 @@ def verdict(answer: Callable, exercise: Exercise) -> str:
         if name in called:
             return f"not yet: your function calls {name}; write it without."
     if exercise.at_once and calls(answer, exercise.cases[0]) != calls(answer, exercise.cases[-1]):
-        return "not yet: your result is right, but your function goes through the rows one by one; do without a loop."
+        return "not yet: your result is right, but your function takes rows or numbers one by one; do without a loop."
     if exercise.most is not None:
         with Largest() as largest:
             answer(*copy.deepcopy(exercise.cases[-1]))

@@ -201,33 +201,37 @@ def test_a_right_answer_is_correct_though_a_mistake_agrees_with_it():
 # Names.
 
 @pytest.mark.parametrize("answer", [
-    lambda query, key: -(query.unsqueeze(1) - key).square().sum(-1) / 2,
-    lambda query, key: -torch.sub(query.unsqueeze(1).expand(-1, len(key), -1), key).pow(2).sum(-1) / 2,
-    lambda query, key: (query.unsqueeze(1) * key).sum(-1) - half_square(query).unsqueeze(-1) - half_square(key)])
+    lambda query, key, width: (-(query.unsqueeze(1) - key).square().sum(-1) / 2 / width**2).softmax(-1),
+    lambda query, key, width: (
+        -torch.sub(query.unsqueeze(1).expand(-1, len(key), -1), key).pow(2).sum(-1) / 2 / width**2).softmax(-1),
+    lambda query, key, width: (((query.unsqueeze(1) * key).sum(-1) - half_square(query).unsqueeze(-1) - half_square(key))
+                               / width**2).softmax(-1)])
 def test_an_answer_that_makes_a_larger_tensor_on_the_way_than_the_exercise_allows_is_refused(said, answer):
-    assert "makes a tensor [8, 7, 6] for a result [8, 7]" in said(answer, "distance_scores")
+    assert "makes a tensor [8, 7, 6] for a result [8, 7]" in said(answer, "distance_weights")
 
 
 @pytest.mark.parametrize("answer", [
-    lambda query, key: -torch.cdist(query, key) ** 2 / 2,
-    lambda query, key: -torch.cdist(query.unsqueeze(0), key.unsqueeze(0))[0].square() / 2])
+    lambda query, key, width: (-torch.cdist(query, key) ** 2 / 2 / width**2).softmax(-1),
+    lambda query, key, width: (-torch.cdist(query.unsqueeze(0), key.unsqueeze(0))[0].square() / 2 / width**2).softmax(-1)])
 def test_an_answer_that_leaves_the_work_to_a_function_that_does_it_all_is_refused(said, answer):
-    assert "not yet: your function calls cdist; write it without." in said(answer, "distance_scores")
+    assert "not yet: your function calls cdist; write it without." in said(answer, "distance_weights")
 
 
 @pytest.mark.parametrize("answer", [
-    lambda query, key: torch.stack([-(q - key).square().sum(-1) / 2 for q in query]),
-    lambda query, key: torch.stack([-(query - key[k]).square().sum(-1) / 2 for k in range(len(key))], 1)])
+    lambda query, key, width: torch.stack([(-(q - key).square().sum(-1) / 2 / width**2).softmax(-1) for q in query]),
+    lambda query, key, width: torch.stack(
+        [-(query - k).square().sum(-1) / 2 / h**2 for k, h in zip(key, width)], 1).softmax(-1)])
 def test_an_answer_that_loops_over_rows_is_refused_where_one_product_is_asked_for(said, answer):
-    assert "goes through the rows one by one" in said(answer, "distance_scores")
+    assert "takes rows or numbers one by one" in said(answer, "distance_weights")
 
 
 @pytest.mark.parametrize("answer", [
-    lambda query, key: torch.einsum("qd,kd->qk", query, key) - half_square(query).unsqueeze(-1) - half_square(key),
-    lambda query, key: torch.cat([query, -half_square(query).unsqueeze(-1), torch.ones(len(query), 1)], 1) @ torch.cat(
-        [key, torch.ones(len(key), 1), -half_square(key).unsqueeze(-1)], 1).mT])
+    lambda query, key, width: ((torch.einsum("qd,kd->qk", query, key) - half_square(query).unsqueeze(-1) - half_square(key))
+                               / width**2).softmax(-1),
+    lambda query, key, width: (torch.cat([query, -half_square(query).unsqueeze(-1), torch.ones(len(query), 1)], 1) @ torch.cat(
+        [key, torch.ones(len(key), 1), -half_square(key).unsqueeze(-1)], 1).mT / width**2).softmax(-1)])
 def test_views_and_small_tensors_on_the_way_are_allowed(said, answer):
-    assert "correct" in said(answer, "distance_scores")
+    assert "correct" in said(answer, "distance_weights")
 
 
 def test_a_tensor_answer_of_many_lines_is_no_loop(said):
@@ -261,7 +265,7 @@ def test_the_plain_version_under_the_asked_name_is_refused(said, name):
     spec = EXERCISES[name].spec
     names = dict(spec.__globals__)
     exec(inspect.getsource(spec).replace(spec.__name__, name), names)
-    assert "goes through the rows one by one" in said(names[name], name)
+    assert "takes rows or numbers one by one" in said(names[name], name)
 
 
 def test_a_solution_is_checked_as_its_exercise(said):
@@ -381,13 +385,22 @@ PASSED = [
         (-((query.unsqueeze(-1) - key.unsqueeze(1)) / width).square() / 2).exp()) @ value),
     ("average_batch", "one by one; do without a loop", lambda query, key, value, width: torch.stack([
         (-((q.unsqueeze(-1) - k) / width).square() / 2).softmax(-1) @ v for q, k, v in zip(query, key, value)])),
-    ("distance_scores", "the half is missing", lambda query, key: -torch.cdist(query, key) ** 2),
-    ("distance_scores", "the norms are not squared",
-     lambda query, key: query @ key.mT - (query.norm(dim=-1).unsqueeze(-1) + key.norm(dim=-1)) / 2),
-    ("distance_scores", "the term of the key has the wrong sign",
-     lambda query, key: query @ key.mT - half_square(query).unsqueeze(-1) + half_square(key)),
-    ("distance_scores", "your result is",
-     lambda query, key: -1.5 * (query.unsqueeze(1) - key).square().mean(-1)),
+    ("distance_weights", "the half is missing", lambda query, key, width: (-torch.cdist(query, key) ** 2 / width**2).softmax(-1)),
+    ("distance_weights", "they need no second axis", lambda query, key, width: (
+        query @ key.mT - query.square().sum(-1, keepdim=True) / 2 - key.square().sum(-1, keepdim=True) / 2).softmax(-1)),
+    ("distance_weights", "the norms are not squared", lambda query, key, width: (
+        (query @ key.mT - (query.norm(dim=-1).unsqueeze(-1) + key.norm(dim=-1)) / 2) / width**2).softmax(-1)),
+    ("distance_weights", "the term of the query is missing", lambda query, key, width: (
+        (query @ key.mT - key.square().sum(-1) / 2) / width.square()).softmax(1)),
+    ("distance_weights", "each key needs its own sum", lambda query, key, width: (
+        (query @ key.mT - query.square().sum(-1, keepdim=True) / 2 - (key**2).sum() / 2) / width**2).softmax(-1)),
+    ("distance_weights", "your result is",
+     lambda query, key, width: (-1.5 * (query.unsqueeze(1) - key).square().mean(-1) / width**2).softmax(-1)),
+    ("additive_scores", "the sum over the d_hidden numbers is missing", lambda query, key, W_q, W_k, w_v: torch.einsum(
+        "hqkn,hn->hqkn", ((query @ W_q.mT)[:, :, None] + (key @ W_k.mT)[:, None]).tanh(), w_v)),
+    ("additive_scores", "one by one; do without a loop", lambda query, key, W_q, W_k, w_v: torch.stack([
+        ((query @ q.mT).unsqueeze(1) + key @ k.mT).tanh() @ v for q, k, v in zip(W_q, W_k, w_v)])),
+    ("cosine_weights", "compares row by row", lambda query, key, t: F.softmax(F.cosine_similarity(query, key, dim=-1) / t, -1)),
     ("harmed", "NaN passes your test", lambda attention, x, lengths: torch.stack([
         (attention(x, lengths)[i, :n] - attention(x[i:i + 1, :n], lengths[i:i + 1])[0]).abs().sum() > 1e-5
         for i, n in enumerate(lengths)])),
@@ -611,7 +624,7 @@ def test_a_right_step_of_a_beam_is_correct(said, answer):
     ("beam_step", "best token of each hypothesis", by_row),
     ("beam_step", "row and token are exchanged", lambda t, x, f: apart(one_step(t, x, f), x.shape[1])[:, [0, 2, 1]]),
     ("beam_step", "divide the place by the size of the vocabulary", lambda t, x, f: apart(one_step(t, x, f), x.shape[0])),
-    ("beam_step", "goes through the rows one by one", lambda total, logs, finished: torch.stack(sorted(
+    ("beam_step", "takes rows or numbers one by one", lambda total, logs, finished: torch.stack(sorted(
         [torch.stack([total[row] + log_p * ~finished[row], torch.tensor(row), torch.tensor(token)])
          for row in range(len(logs)) for token, log_p in enumerate(logs[row]) if (token == 0) == finished[row]],
         key=lambda candidate: -candidate[0])[:len(logs)])),

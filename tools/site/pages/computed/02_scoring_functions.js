@@ -27,7 +27,7 @@ function arrowIn(plane, name) {
 
 function planePanels() {
   const axis = (label, from) => ({ label, from, to: -from, ticks: [-4, -2, 0, 2, 4] });
-  const plane = panel({ width: 376, height: 386, grid: true, x: axis("x", -4), y: axis("y", 4), legend: [["query", "query: drag it"], ["key", "keys"]] });
+  const plane = panel({ width: 376, height: 386, grid: true, x: axis("x", -4), y: axis("y", 4), legend: [["query", "query: drag it"], ["key", "keys"], ["grey dashed", "nearest key"]] });
   const bars = panel({ width: 376, height: 386, x: { label: "keys", role: "key", from: -0.6, to: 3.6, ticks: [0, 1, 2, 3], names: NAMES_OF_KEYS },
     y: { label: "weight", from: 1.15, to: 0, ticks: [0, 0.2, 0.4, 0.6, 0.8, 1] }, legend: [["by-dot", "dot product"], ["by-distance", "distance"]] });
   return { plane, bars };
@@ -37,6 +37,7 @@ computedLabs.plane = (box, { keys }) => {
   const { plane, bars } = planePanels(), arrows = NAMES_OF_KEYS.map((name) => arrowIn(plane, name));
   const corners = [...keys.keys(), 0].filter((i) => i !== MOVED_KEY);
   add(plane, "path", { class: "curve grey", d: pathOf(plane, ...[0, 1].map((axis) => corners.map((i) => keys[i][axis]))) });
+  const toNearest = add(plane, "path", { class: "curve grey dashed" });
   const line = add(plane, "path", { class: "curve query" }), tip = add(plane, "circle", { class: "tip", r: 7.5 });
   const groups = ["by-dot", "by-distance"].map((kind, group) => NAMES_OF_KEYS.map((_, i) => {
     const left = i + 0.4 * group - 0.39;
@@ -56,7 +57,8 @@ computedLabs.plane = (box, { keys }) => {
       line.setAttribute("d", pathOf(plane, [0, x], [0, y]));
       tip.setAttribute("cx", plane.X(x));
       tip.setAttribute("cy", plane.Y(y));
-      const found = weightsInPlane([x, y], moved);
+      const found = weightsInPlane([x, y], moved), near = moved[found[1].indexOf(Math.max(...found[1]))];
+      toNearest.setAttribute("d", pathOf(plane, [x, near[0]], [y, near[1]]));
       found.forEach((weights, group) => weights.forEach((weight, i) => {
         groups[group][i].setAttribute("y", bars.Y(weight));
         groups[group][i].setAttribute("height", bars.Y(0) - bars.Y(weight));
