@@ -138,6 +138,9 @@ EXERCISES = {
             "the softmax runs over the sentences; take it over the words of each":
                 lambda scores, outputs, lengths: averaged(
                     scores.masked_fill(~real_words(scores, lengths), -torch.inf).softmax(0).nan_to_num(), outputs),
+            "arange [T] and lengths [B] do not fit; compare arange with lengths.unsqueeze(1), [B, 1]":
+                lambda scores, outputs, lengths: averaged(
+                    scores.masked_fill(~(torch.arange(scores.shape[1]) < lengths), -torch.inf).softmax(-1), outputs),
             "each row ends where the longest one does; each has its own length":
                 lambda scores, outputs, lengths: hidden_by(-torch.inf)(scores, outputs, lengths.max().expand(len(lengths))),
         }),
@@ -170,6 +173,8 @@ EXERCISES = {
             "the best output alone is the context; it is the mean of all, weighted by the softmax":
                 weighed_by(lambda scores: torch.eye(scores.shape[1])[scores.argmax(-1)]),
             "the softmax runs over the sentences; take it over the words of each": weighed_by(lambda scores: scores.softmax(0)),
+            "every weight is 1, as after a softmax over an axis of size 1; take it over the words":
+                weighed_by(torch.ones_like),
             "the scores are divided by a root of d; here they are plain dot products":
                 lambda x, h, outputs, W, U: weighed_by(lambda scores: (scores / outputs.shape[2] ** 0.5).softmax(-1))(
                     x, h, outputs, W, U),
@@ -183,6 +188,8 @@ EXERCISES = {
                 decoded(step=lambda word, context, state, W, U: cell(word, context, 0 * state, W, U)),
             "U is not transposed: it is [d, d], and the state a row, so multiply by U.T":
                 decoded(step=lambda word, context, state, W, U: cell(word, context, state, W, U.T)),
+            "W is not transposed: it is [d, 2 * d], and the word with its context a row, so multiply by W.T":
+                decoded(step=lambda word, context, state, W, U: torch.cat([word, context], -1) @ W),
             "the cell has a sigmoid; it is a tanh":
                 decoded(step=lambda word, context, state, W, U: torch.sigmoid(
                     torch.cat([word, context], -1) @ W.T + state @ U.T)),
