@@ -8,9 +8,9 @@ from helpers.exercises.exercise import Exercise, numbers
 
 def slow_shift_right(target, bos):
     rows = []
-    for row in target.tolist():
-        rows.append([bos, *row[:-1]])
-    return torch.tensor(rows)
+    for row in target:                                       # [T]
+        rows.append(torch.cat([torch.tensor([bos]), row[:-1]]))
+    return torch.stack(rows)
 
 
 def slow_decoder_layer(x, memory, up, down):
@@ -170,7 +170,7 @@ EXERCISES = {
                 lambda target, bos: torch.cat([torch.full_like(target[:, :1], bos), target], 1),
             "the batch is shifted, one row to the next; shift along the positions, the last axis":
                 lambda target, bos: torch.cat([torch.full_like(target[:1], bos), target[:-1]]),
-        }),
+        }, at_once=True),
     "decoder_layer": Exercise(
         slow_decoder_layer,
         [(numbers(2, 2, seed=3), numbers(2, 2, seed=1), torch.eye(2), torch.eye(2)),
@@ -203,6 +203,8 @@ EXERCISES = {
                 lambda *case: self_attends(*case, values=as_it_is),
             "x is normalised once, at the start; each sublayer normalises the sum as it then stands":
                 lambda x, *case: layer(x, *case, around=(before(lambda y: rms_norm(x)),) * 3),
+            "cross-attention reads the copy that was normalised before self-attention; normalise the sum as it now stands":
+                lambda x, *case: layer(x, *case, around=only(1, lambda y, sublayer: y + sublayer(rms_norm(x)))),
             "the result is normalised once more; a pre-norm layer returns the sum itself":
                 lambda *case: rms_norm(layer(*case)),
             "this is layer norm; RMS norm does not subtract the mean":
@@ -227,6 +229,8 @@ EXERCISES = {
                 lambda x, memory, up, down: layer(x, rms_norm(memory), up, down),
             "the values of cross-attention are normalised; the memory comes finished from the encoder":
                 lambda *case: crosses(*case, values=lambda y, memory: rms_norm(memory)),
+            "cross-attention takes its queries from the memory; they come from x, and keys and values from the memory":
+                lambda *case: layer(*case, around=only(1, lambda x, sublayer: x + attend(case[1], *2 * [rms_norm(x)]))),
             "the memory is not read; keys and values of cross-attention are its rows":
                 lambda *case: crosses(*case, keys=lambda y, memory: y, values=lambda y, memory: y),
             "self-attention sees the future; row t may look at rows 0 to t":
@@ -261,7 +265,7 @@ EXERCISES = {
                 lambda *case: layer(*case, activation=lambda x: x),
             "the activation is GELU, not ReLU":
                 lambda *case: layer(*case, activation=F.gelu),
-        }),
+        }, at_once=True),
     "count_parameters": Exercise(
         slow_count_parameters,
         [(10, 4, 8, 1), (7, 6, 15, 3), (37_000, 512, 2_048, 6)],
@@ -342,5 +346,5 @@ EXERCISES = {
                 over_root_of_keys,
             "the softmax goes along the new tokens; the weights of each new token, over all keys, sum to 1":
                 along_the_queries,
-        }),
+        }, at_once=True),
 }
