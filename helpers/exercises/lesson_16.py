@@ -1,6 +1,5 @@
-"""Exercises of lesson 16: mean ablation, and what a row of weights fetches."""
+"""Exercise of lesson 16: mean ablation."""
 import torch
-import torch.nn.functional as F
 
 from helpers.exercises.exercise import Exercise, numbers
 
@@ -16,17 +15,6 @@ def slow_mean_ablate(weights, heads):
     return ablated
 
 
-def slow_what_counts(weights, v):
-    rows = []
-    for row in weights.tolist():
-        parts = []
-        for weight, value in zip(row, v.tolist()):
-            length = sum(number**2 for number in value) ** 0.5
-            parts.append(weight * length)
-        rows.append([part / sum(parts) for part in parts])
-    return torch.tensor(rows)
-
-
 def with_others(weights, heads, others):
     """A copy of the weights in which these heads have others."""
     changed = weights.clone()
@@ -34,11 +22,19 @@ def with_others(weights, heads, others):
     return changed
 
 
-WEIGHTS = torch.tensor([[[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.0, 0.4, 0.6]],
-                        [[0.1, 0.8, 0.1], [0.0, 0.1, 0.9], [1.0, 0.0, 0.0]]])      # two heads, three tokens
-LARGER = numbers(3, 6, 6, seed=15).softmax(-1)
+def with_texts(weights, texts, others):
+    """A copy of the weights in which these texts have others."""
+    changed = weights.clone()
+    changed[texts] = others
+    return changed
+
+
+def asked_for(weights, heads):
+    """True for the heads that are asked for: [H, 1, 1]."""
+    return torch.isin(torch.arange(weights.shape[1]), heads)[:, None, None]
+
+
 BATCH = numbers(2, 3, 2, 2, seed=17).softmax(-1)                               # small: a failing case is printed whole
-V = torch.tensor([[3.0, 4.0], [0.0, 1.0], [0.6, 0.8]])
 
 EXERCISES = {
     "mean_ablate": Exercise(
@@ -62,31 +58,21 @@ EXERCISES = {
                 lambda weights, heads: with_others(weights, heads, weights[:, heads].mean((0, -2), keepdim=True)),
             "you set the weights to 0, which switches the heads off; set them to their mean over the texts":
                 lambda weights, heads: with_others(weights, heads, 0.0),
-            "you pick texts by the numbers of the heads; the heads are the second axis":
-                lambda weights, heads: weights.index_copy(0, heads.clamp(max=len(weights) - 1),
-                                                          weights.mean(0, keepdim=True).expand(len(heads), -1, -1, -1)),
-        }),
-    "what_counts": Exercise(
-        slow_what_counts,
-        [(WEIGHTS[0, :2], V), (WEIGHTS[1], V), (LARGER[0], numbers(6, 4, seed=16))],
-        {
-            "each row needs to sum to 1; divide by the sum over its keys":
-                lambda weights, v: weights * v.norm(dim=-1),
-            "you divide by the sum over the queries; divide by the sum over the keys of one query":
-                lambda weights, v: (weights * v.norm(dim=-1)) / (weights * v.norm(dim=-1)).sum(0),
-            "you divide by the sum of the whole table; divide each row by its own sum":
-                lambda weights, v: weights * v.norm(dim=-1) / (weights * v.norm(dim=-1)).sum(),
-            "each row has norm 1, the root of the sum of squares; it needs to sum to 1":
-                lambda weights, v: F.normalize(weights * v.norm(dim=-1), dim=-1),
-            "you divide by the largest number of the row; divide by its sum":
-                lambda weights, v: weights * v.norm(dim=-1) / (weights * v.norm(dim=-1)).amax(-1, keepdim=True),
-            "you multiply by the square of the norm; multiply by the norm":
-                lambda weights, v: F.normalize(weights * v.square().sum(-1), p=1, dim=-1),
-            "you multiply by the sum of the absolute values; the norm is the root of the sum of squares":
-                lambda weights, v: F.normalize(weights * v.abs().sum(-1), p=1, dim=-1),
-            "these are the weights alone; the norm is missing, or the same for all keys, so that it cancels":
-                lambda weights, v: weights.clone(),
-            "the softmax changes the ratios; divide each row by its sum":
-                lambda weights, v: (weights * v.norm(dim=-1)).softmax(-1),
+            "you pick texts by the numbers of the heads, `[heads]`; the heads are the second axis, `[:, heads]`":
+                lambda weights, heads: with_texts(weights, heads, weights[heads].mean(0)),
+            "you put the means into the texts with the numbers of the heads; the heads are the second axis, `[:, heads]`":
+                lambda weights, heads: with_texts(weights, heads, weights.mean(0)),
+            "you change the first of the heads alone; change each of them":
+                lambda weights, heads: with_others(weights, heads[:1], weights[:, heads[:1]].mean(0, keepdim=True)),
+            "you change the last of the heads alone; change each of them":
+                lambda weights, heads: with_others(weights, heads[-1:], weights[:, heads[-1:]].mean(0, keepdim=True)),
+            "you change the heads that are not asked for, and leave those that are":
+                lambda weights, heads: torch.where(asked_for(weights, heads), weights, weights.mean(0, keepdim=True)),
+            "you return the chosen heads alone; return all heads, of which these have the means":
+                lambda weights, heads: weights[:, heads].mean(0, keepdim=True).expand(len(weights), -1, -1, -1),
+            "you return the means alone; put them into a copy of the weights, for each text":
+                lambda weights, heads: weights[:, heads].mean(0),
+            "you return the means alone, as a batch of one text; put them into a copy of the weights, for each text":
+                lambda weights, heads: weights[:, heads].mean(0, keepdim=True),
         }),
 }

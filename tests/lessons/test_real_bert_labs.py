@@ -25,23 +25,23 @@ def page():
 
 
 def test_the_lab_of_heads_answers_every_query(page, recwarn):
-    lab = explore(page["switch"], search="", word=list(page["SENSES"]), layer=(0, 5), head=(0, 11), other=(0, 11, 1, 10),
-                  all_heads=False, how=list(page["HOW"]))
+    lab = explore(page["switch"], search="", word=list(page["SENSES"]), layer=(0, 5), heads=[0, 3, "all"],
+                  how=list(page["HOW"]))
     for text in TYPED:
         lab.move(search=text)
         assert lab.message.layout.display == "none", (text, lab.message.value)
-    for position, heads in (({}, "head 0 and 10"), ({"other": 0}, "head 0"), ({"all_heads": True}, "all heads")):
+    for position, heads in (({}, "head 0"), ({"heads": 3}, "head 3"), ({"heads": "all"}, "all heads")):
         lab.move(**position)
         assert f"Layer 0, {heads} off:" in lab.image.alt
     assert not list(recwarn)
 
 
 def test_the_lab_of_classes_takes_whatever_is_typed(page, recwarn):
-    """Each box and each kind of features meets a third of the texts; the text to sort, all of them."""
-    kinds = ["embedding", "embedding, heads off", "tf-idf"]
+    """Each box and each kind of features meets a part of the texts; the text to sort, all of them."""
+    kinds = ["embedding", "after 4 layers", "embedding, heads off", "tf-idf"]
     lab = explore(page["teach"], A="a parcel\nit came", B="money\na card", C="", text="", features=kinds)
     for n, text in enumerate(TYPED):
-        lab.move(text=text, features=kinds[n // 3 % 3], **{"ABC"[n % 3]: f"{text}\n{TYPED[n - 1]}\n{text}"})
+        lab.move(text=text, features=kinds[n // 3 % 4], **{"ABC"[n % 3]: f"{text}\n{TYPED[n - 1]}\n{text}"})
         assert lab.message.layout.display == "none", (text, lab.message.value)
     for features in kinds:
         lab.move(A="", B="one line", C="a\nb", features=features)
