@@ -46,6 +46,16 @@ def powers_of_whole_numbers(x, digits):
     return (m * 2**digits).round() * 2**(e - digits)
 
 
+def power_of_the_exponent(x, digits):
+    m, e = torch.frexp(x)
+    return (m * 2**digits).round() / 2**digits * 2**e
+
+
+def not_moved_back(x, digits):
+    m, e = torch.frexp(x)
+    return torch.ldexp((m * 2**digits).round(), e)
+
+
 EXERCISES = {
     "merge": Exercise(
         slow_merge,
@@ -79,6 +89,14 @@ EXERCISES = {
                 lambda a, x, b, y: a + b,
             "only the half with the larger sum counts; both do, by their shares":
                 lambda a, x, b, y: torch.where((x > y).unsqueeze(-1), a, b),
+            "the shares are [T] and the outputs [T, d]; `unsqueeze(-1)` makes the shares [T, 1], one for each row":
+                lambda a, x, b, y: (x - y).sigmoid() * a + (y - x).sigmoid() * b,
+            "clamped, `lse` of 200 and of 199 are the same; subtract the larger of the two instead":
+                lambda a, x, b, y: weighed(a, x.clamp(max=80).exp(), b, y.clamp(max=80).exp()),
+            "clamped from both sides, `lse` of 200 and of 199 are the same; subtract the larger of the two instead":
+                lambda a, x, b, y: weighed(a, x.clamp(-80, 80).exp(), b, y.clamp(-80, 80).exp()),
+            "you subtract the smaller `lse`, and the exponential of the other overflows; subtract the larger":
+                lambda a, x, b, y: shifted(a, x, b, y, torch.minimum(x, y)),
         }),
     "keep_digits": Exercise(
         slow_keep_digits,
@@ -93,6 +111,10 @@ EXERCISES = {
                 lambda x, digits: with_digits(x, digits, torch.floor),
             "`2**` of negative whole numbers gives 0 in torch; `torch.ldexp` takes them":
                 powers_of_whole_numbers,
+            "`2**e` of a negative whole e gives 0 in torch; `torch.ldexp` takes it":
+                power_of_the_exponent,
+            "the digits are moved before the point and not back; `torch.ldexp` needs e - digits":
+                not_moved_back,
             "these are digits behind the point; count them from the first 1 of each number":
                 lambda x, digits: (x * 2**digits).round() / 2**digits,
             "one digit too many; m is at least 0.5, so its first digit behind the point is a 1":

@@ -8,9 +8,9 @@ def step():
     d = Drawing(520, "One training step, and what it keeps", (
         "At the top the forward pass: tokens go through layer 1, layer 2 and so on to layer L, and the loss comes out. Each layer "
         "leaves activations below it. Under them the backward pass goes from the loss back to layer 1; each layer uses up its "
-        "activations and leaves gradients of its parameters. At the bottom, four things of the same size that stay in memory all "
-        "the time: parameters, gradients, and the two averages of Adam. From the gradients Adam makes its averages, and with "
-        "them it changes the parameters."))
+        "activations and leaves gradients of its parameters. At the bottom the gradients of all layers, deleted after the "
+        "step, and what stays in memory all the time: the two averages of Adam, and the parameters. From the gradients Adam makes "
+        "its averages, and with them it changes the parameters."))
     d.text(24, 34, "**forward pass**", anchor="start")
     d.text(24, 252, "**backward pass**", anchor="start")
     d.box(24, 60, 80, 44, "tokens")
@@ -26,17 +26,18 @@ def step():
     for right, left in ((loss.x, 522), (420, 387), (285, 252)):
         d.arrow((right, 282), (left, 282))
     d.text(24, 174, "kept until used", anchor="start", colour=SOFT, size=15)
-    d.panel(16, 372, 568, 132)
-    d.text(30, 392, "in memory all the time", anchor="start", colour=SOFT)
-    d.box(30, 414, 112, 50, "parameters", "parameter")
-    gradients = d.box(170, 414, 112, 50, "gradients")
-    d.box(310, 414, 260, 50, "Adam: two averages")
+    d.panel(196, 372, 388, 132)
+    d.text(210, 392, "in memory all the time", anchor="start", colour=SOFT)
+    gradients = d.box(30, 414, 112, 50, "gradients")
+    d.text(86, 486, "deleted after the step", colour=SOFT, size=15)
+    d.box(214, 414, 180, 50, "Adam: two averages")
+    d.box(458, 414, 112, 50, "parameters", "parameter")
     for x, _ in LAYERS:
         d.arrow((x + 50, 304), (x + 50, 340), (gradients.x + 56, 340), head=False)
     d.arrow((gradients.x + 56, 340), (gradients.x + 56, 412))
-    d.arrow((gradients.x + 112, 439), (308, 439))
-    d.arrow((440, 464), (440, 486), (86, 486), (86, 466))
-    d.text(263, 476, "changes", colour=SOFT, size=15)
+    d.arrow((gradients.x + 112, 439), (212, 439))
+    d.arrow((394, 439), (456, 439))
+    d.text(425, 428, "changes", colour=SOFT, size=15)
     return d
 
 

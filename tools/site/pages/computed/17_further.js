@@ -1,39 +1,38 @@
-// The lab of lesson 17: the memory and the operations of one step of training a BERT, from its sizes.
-const CARDS = [8, 24, 80], LEAST = -4, SIGNS = [0.001, 0.1, ...CARDS, 1e4, 1e6];   // in GB; the axis begins at 10 ** LEAST
-const KEPT = ["parameters", "gradients", "Adam", "activations", "output head", "together"];
-// The bytes that a layer keeps of a token: for each number of its vector, and for each head, where `length` tokens are looked at.
-const OF_A_TOKEN = {
-  fused: { float32: [64, () => 4], mixed: [40, () => 4] },
-  explicit: { float32: [64, (length) => 4 * length], mixed: [40, (length) => 2 * length] },
-  "explicit, dropout": { float32: [88, (length) => 12 * length], mixed: [58, (length) => 12 * length] },
-};
+// The lab of lesson 17: the memory and the operations of training a BERT, from its sizes.
+const CARDS = [8, 24, 80], KEPT = ["parameters", "gradients", "Adam", "activations", "output head"];
+const STRONG = [1, 0.6, 0.3, 1, 0.5];                                 // how opaque each is, from left to right
+const UNITS = [["years", 365 * 86400], ["days", 86400], ["hours", 3600], ["minutes", 60], ["seconds", 1]];
 
 const parametersOf = (layers, d) => layers * (12 * d ** 2 + 13 * d) + (30522 + 512 + 2 + 2) * d + d ** 2 + d;
 
-// The bytes of parameters, gradients, Adam, activations, and of the probabilities of masked tokens.
+// The bytes of parameters, gradients, Adam, activations, and of the output head for masked tokens.
 function memoryOf({ layers, d_model: d, length, batch, attention, keep, numbers }) {
-  const count = parametersOf(layers, d), tokens = batch * length, all = keep === "all", whole = all ? layers : 1;
-  const [ofNumber, ofHead] = OF_A_TOKEN[attention][numbers], heads = Math.max(1, Math.floor(d / 64));
-  const copies = numbers === "float32" ? 0 : 2 * whole * 12 * d ** 2, inputs = all ? 0 : layers * 4 * tokens * d;
-  const ofLayers = whole * tokens * (ofNumber * d + 16 + heads * ofHead(length)) + inputs;
-  return [4 * count + copies, 4 * count, 8 * count, ofLayers, 0.15 * tokens * 30522 * 4];
+  const count = parametersOf(layers, d), tokens = batch * length, all = keep === "all", whole = all ? layers : 1, full = numbers === "float32";
+  const heads = Math.max(1, Math.floor(d / 64)), ofHead = attention === "fused" ? 4 : (full ? 4 : 2) * length;
+  const copies = full ? 0 : 2 * whole * 12 * d ** 2, inputs = all ? 0 : layers * 4 * tokens * d;
+  const ofLayers = whole * tokens * ((full ? 4 * 16 : 2 * 16 + 4 * 2) * d + 16 + heads * ofHead) + inputs;
+  return [4 * count + copies, 4 * count, 8 * count, ofLayers, 3 * 4 * 0.15 * tokens * 30522];
 }
 
 function stepFlops({ layers, d_model: d, length, batch, attention, keep }) {
   const again = keep === "all" ? 0 : 1, scores = (attention === "fused" ? 3.5 : 3) + again;
-  return layers * batch * length * ((3 + again) * 24 * d ** 2 + scores * 4 * d * length);
+  return batch * length * (layers * ((3 + again) * 24 * d ** 2 + scores * 4 * d * length) + 0.15 * 3 * 2 * (d ** 2 + 30522 * d));
 }
 
 const short = (x) => (x >= 99.5 ? Math.round(x).toLocaleString("en-US") : String(Number(x.toPrecision(2))));
 
+function duration(seconds) {
+  const [unit, size] = UNITS.find((one) => seconds >= 2 * one[1]) ?? UNITS.at(-1);
+  return `${short(seconds / size)} ${unit}`;
+}
+
 computedLabs.cost = (box, { rate }) => {
-  const bars = panel({ width: 420, height: 300, grid: true, x: { label: "GB", from: LEAST, to: 8, ticks: SIGNS.map(Math.log10),
-    names: Object.fromEntries(SIGNS.map((size) => [Math.log10(size), size.toLocaleString("en-US")])) },
-    y: { label: "", from: -0.8, to: 5.5, ticks: [] } });
-  const drawn = KEPT.map((name, i) => {
-    const rect = add(bars, "rect", { class: `kept ${name}`, x: bars.X(LEAST), y: bars.Y(i - 0.3), height: bars.Y(0.35) - bars.Y(-0.35) });
-    return { rect, text: add(bars, "text", { x: bars.X(LEAST) + 4, y: bars.Y(i - 0.3) - 4 }) };
-  });
+  const bars = panel({ width: 420, height: 260, grid: true, y: { label: "", from: -0.8, to: 2.5, ticks: [] },
+    x: { label: "share of the card", from: 0, to: 2.1, ticks: [0, 1, 2], names: { 0: "0", 1: "100 %", 2: "200 %" } } });
+  const drawn = CARDS.map((card, row) => ({
+    rects: KEPT.map((name, i) => add(bars, "rect", { class: `kept ${name}`, "fill-opacity": STRONG[i], y: bars.Y(row - 0.2), height: bars.Y(0.5) - bars.Y(0) })),
+    text: add(bars, "text", { x: bars.X(0) + 4, y: bars.Y(row - 0.2) - 4 }),
+  }));
   const lines = element("p", { class: "lines", "aria-hidden": "true" });
   box.append(panelRow(bars.node, lines));
   return {
@@ -42,16 +41,25 @@ computedLabs.cost = (box, { rate }) => {
     reset() {},
     draw(values) {
       const sizes = memoryOf(values).map((bytes) => bytes / 1e9), whole = sizes.reduce((a, b) => a + b), flops = stepFlops(values);
-      [...sizes, whole].forEach((size, i) => {
-        drawn[i].rect.setAttribute("width", Math.max(0, bars.X(Math.log10(size)) - bars.X(LEAST)));
-        drawn[i].text.textContent = `${KEPT[i]} ${short(size)}`;
+      CARDS.forEach((card, row) => {
+        let begin = 0;
+        sizes.forEach((size, i) => {                                    // what is above 200 % is cut off
+          const end = begin + size / card, [from, to] = [begin, end].map((share) => bars.X(Math.min(share, 2)));
+          Object.entries({ x: from, width: to - from }).forEach(([name, value]) => drawn[row].rects[i].setAttribute(name, value));
+          begin = end;
+        });
+        drawn[row].text.textContent = `${card} GB: ${short(100 * begin)} %`;
       });
-      const fits = CARDS.map((card) => `${card} GB: ${whole < 0.9 * card ? "fits" : whole <= card ? "hardly" : "does not fit"}`);
-      const gpu = flops / (values.numbers === "float32" ? 2e13 : 1e14), trillion = `${short(flops / 1e12)} trillion FLOPs a step`;
-      lines.textContent = ["What is kept, on a card of", ...fits, "", `${trillion}, in seconds by FLOPs alone`, `the core that made this page, float32: ${short(flops / rate)}`,
-        `a GPU: ${short(gpu)}`, `64 such GPUs: ${short(gpu / 64)}`].join("\n");
+      const fits = CARDS.map((card) => `${card} GB: ${whole <= card ? "fits" : "does not fit"}`), { billions } = values;
+      const gpu = flops / (values.numbers === "float32" ? 2e13 : 1e14), steps = (billions * 1e9) / (values.batch * values.length);
+      const took = [["the core that made this page, float32", flops / rate], ["a GPU", gpu], ["64 such GPUs", gpu / 64]];
+      const trillion = `${short(flops / 1e12)} trillion FLOPs a step`;
+      lines.textContent = ["From left to right:", ...KEPT.map((name, i) => `${name}: ${short(sizes[i])} GB`), `in sum: ${short(whole)} GB`, "",
+        `${trillion}; by FLOPs alone`, `a step, and ${billions} billion tokens, take`,
+        ...took.map(([name, step]) => `${name}: ${duration(step)}, ${duration(steps * step)}`)].join("\n");
       return `${values.layers} layers of width ${values.d_model}, ${values.batch} texts of ${values.length} tokens, attention ${values.attention}, `
-        + `kept: ${values.keep}, ${values.numbers}. Together ${short(whole)} GB; ${fits.join("; ")}. ${trillion}.`;
+        + `kept: ${values.keep}, ${values.numbers}. In sum ${short(whole)} GB; ${fits.join("; ")}. ${trillion}; `
+        + `${billions} billion tokens take a GPU ${duration(steps * gpu)}.`;
     },
   };
 };
