@@ -90,6 +90,9 @@ EXERCISES = {
             "another token and the token itself are exchanged; the other one is for 0.8 up to 0.9":
                 lambda ids, chosen, fill, other, mask_id:
                     filled(ids, chosen & (fill < 0.8), chosen & (fill >= 0.9), other, mask_id),
+            "another token stands where fill is above 0.9; it is for 0.8 up to 0.9, and above that the token itself":
+                lambda ids, chosen, fill, other, mask_id:
+                    filled(ids, chosen & (fill < 0.8), chosen & (fill > 0.9), other, mask_id),
             "no chosen token became [MASK], although fill is below 0.8; a second torch.where overwrote the first":
                 lambda ids, chosen, fill, other, mask_id:
                     filled(ids, chosen & (fill < 0), chosen & (fill < 0.9), other, mask_id),
@@ -165,6 +168,8 @@ EXERCISES = {
         {
             "a token that stands in a sentence twice counts twice; each shared token counts once":
                 lambda first, second, counts, total: rarities(first[torch.isin(first, second)], counts, total).sum(),
+            "a token that stands in the second sentence twice counts twice; each shared token counts once":
+                lambda first, second, counts, total: rarities(second[torch.isin(second, first)], counts, total).sum(),
             "each place in one sentence counts with each in the other; each shared token counts once":
                 lambda first, second, counts, total: (
                     rarities(first, counts, total).unsqueeze(1) * (first.unsqueeze(1) == second)).sum(),
@@ -183,6 +188,10 @@ EXERCISES = {
                     ((total + 1) / (counts[in_both(first, second)] + 1)).log2().sum()),
             "one is added neither to the total nor to the counts; add it to both":
                 lambda first, second, counts, total: (total / counts[in_both(first, second)]).log().sum(),
+            "one is added to the counts alone; add it to the total, too":
+                lambda first, second, counts, total: (total / (counts[in_both(first, second)] + 1)).log().sum(),
+            "one is added to the total alone; add it to the counts, too":
+                lambda first, second, counts, total: ((total + 1) / counts[in_both(first, second)]).log().sum(),
             "the counts multiply the total; divide by them, so that a rare token scores more":
                 lambda first, second, counts, total: (
                     ((total + 1) * (counts[in_both(first, second)] + 1)).log().sum()),

@@ -62,6 +62,11 @@ def of_words(logits, words, choose):
     return torch.stack([choose(logits[words == word]).argmax() for word in words[words >= 0].unique()])
 
 
+def first_tags(logits, words):
+    before = torch.cat([words.new_tensor([-1]), words[:-1]])
+    return logits[(words >= 0) & (words != before)].argmax(1)
+
+
 def first_of_all(words):
     """True where a run of equal numbers begins, those of -1, too."""
     return torch.cat([torch.tensor([True]), words[1:] != words[:-1]])
@@ -98,6 +103,10 @@ EXERCISES = {
                 lambda logits, words: of_words(logits, words, lambda some: some[-1]),
             "this is the tag of the mean over a word's pieces; the first one alone counts":
                 lambda logits, words: of_words(logits, words, lambda some: some.mean(0)),
+            "these are the logits of the first pieces; return the place of the largest, by `argmax` over the last axis":
+                lambda logits, words: logits[(words >= 0) & first_of_all(words)],
+            "the first and the last token need not be [CLS] and [SEP]: leave out those whose number is -1":
+                lambda logits, words: first_tags(logits[1:-1], words[1:-1]),
             "these are the largest logits; the tag is the place of the largest":
                 lambda logits, words: logits[(words >= 0) & first_of_all(words)].amax(1),
         }, at_once=True),
@@ -105,7 +114,7 @@ EXERCISES = {
         slow_overlap_f1,
         [(torch.tensor([[4, 8]]), torch.tensor([[5, 5]])),
          (torch.tensor([[2, 4], [0, 1]]), torch.tensor([[4, 6], [2, 3]])),
-         (torch.tensor([[3, 5], [7, 9], [1, 2]]), torch.tensor([[3, 5], [2, 3], [0, 3]]))],
+         (torch.tensor([[3, 5], [7, 9], [1, 2], [2, 5]]), torch.tensor([[3, 5], [2, 3], [0, 3], [2, 3]]))],
         {
             "where the two spans share nothing it is below 0; it needs to be 0":
                 lambda answers, truth: 2 * both(answers, truth) / (size(answers) + size(truth)),
@@ -137,8 +146,10 @@ EXERCISES = {
                 lambda answers, truth: precision(truth, answers),
             "this is the arithmetic mean of precision and recall; F1 is the harmonic one":
                 lambda answers, truth: (precision(answers, truth) + precision(truth, answers)) / 2,
-            "this is 1 where all is right and else 0; a part counts, too":
+            "this is 1 where all is right and else 0; a part counts, too (and `//` cuts it off: divide by `/`)":
                 lambda answers, truth: (answers == truth).all(1).float(),
+            "this is how many of the two ends are right, from 0 to 1; count the tokens that both spans share":
+                lambda answers, truth: (answers == truth).float().mean(1),
             "this is the shared part of the union; F1 is twice the shared tokens over the sum of both sizes":
                 lambda answers, truth: (
                     shared(answers, truth) / (size(answers) + size(truth) - shared(answers, truth))),

@@ -64,3 +64,20 @@ def test_every_word_can_be_left_out_and_the_texts_exchanged(lab):
     assert lab.message.value.endswith("no word is left in the premise: type a sentence</div>")
     lab.move(exchange=True)
     assert lab.message.value.endswith("no word is left in the hypothesis: type a sentence</div>")
+
+
+def test_a_word_keeps_its_number_and_all_boxes_are_in_the_picture(page, monkeypatch):
+    """The number that the slider shows is the one that the missing word has, and a long premise is not cut off."""
+    drawn = []
+
+    def watched(ax, *args):
+        original(ax, *args)
+        drawn.append(ax)
+
+    original = page["draw_words"]
+    monkeypatch.setitem(page, "draw_words", watched)
+    page["examine"](" ".join(["abcd"] * 16), "It is.", True, 17)
+    limit = drawn[0].get_xlim()[1]
+    assert max(box.get_x() + box.get_width() for box in drawn[0].patches) < limit
+    (at,) = [i for i, text in enumerate(drawn[0].texts) if set(text.get_text()) == {"-"}]
+    assert drawn[0].texts[at - 1].get_text() == "17" and at == 1                            # the hypothesis is the first line now

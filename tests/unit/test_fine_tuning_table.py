@@ -186,7 +186,38 @@ def test_a_place_is_added_where_neither_text_has_one_nor_denies_anything():
                                 ("It opens it.", "It closes it after the test.", 2), ("It opens it.", "It does not open it.", 2)])
     opened, closed = "It opens the file in the cache.", "It closes the file in the cache."
     assert asked == {"place added to neither": ([plain], 2), "place added to the premise": ([(opened, plain[1])], 2),
-                     "place added to the hypothesis": ([(plain[0], closed)], 2), "place added to both": ([(opened, closed)], 2)}
+                     "place added to the hypothesis": ([(plain[0], closed)], 2), "place added to both": ([(opened, closed)], 2),
+                     "time added to the premise and place to the hypothesis": ([("It opens the file before the test.", closed)], 2),
+                     "as it is added to the hypothesis": ([(plain[0], "It closes the file as it is.")], 2)}
+
+
+def test_another_verb_is_no_opposite_and_is_done_to_the_same_thing():
+    opposite = judge.opposites(judge.VERBS)
+    for (thing, verb), other in judge.others_of(2).items():
+        assert other not in (verb, opposite[verb]) and (thing, other) in judge.others_of(2)
+    told = [(text, "", 2) for text in (
+        "The user saves the old list.", "The user does not save the list.", "The user leads the owner.")]
+    asked = judge.words_replaced(told)
+    assert asked["another verb"] == ([("The user saves the old list.", "The user reads the old list."),
+                                      ("The user leads the owner.", "The user ignores the owner.")], 1)
+    assert asked["synonym of the verb"] == ([("The user saves the old list.", "The user stores the old list.")], 0)
+    assert asked["another adjective"] == ([("The user saves the old list.", "The user saves the large list.")], 1)
+
+
+def test_neutral_pairs_are_replaced_by_another_verb(monkeypatch):
+    monkeypatch.setattr(judge, "NUMBER", 1)
+    pairs = [("The user saves it.", "It.", 1), ("The user saves the list.", "It.", 2), ("The user saves the list.", "It.", 1),
+             ("The user opens the file.", "It.", 1)]
+    assert judge.other_verbs(pairs) == [*pairs[:2], ("The user saves the list.", "The user reads the list.", 1), pairs[3]]
+
+
+def test_exchanged_contradictions_are_sorted_by_what_the_hypothesis_tells():
+    assert judge.by_what_is_told([
+        ("The user opens the old file.", "The user closes the file.", 2), ("The user opens it.", "The user closes it.", 2),
+        ("The user opens the two files in the cache.", "The user closes the files.", 2), ("A", "B", 0)]) == {
+        "exchanged and telling adjective": ([("The user closes the file.", "The user opens the old file.")], 2),
+        "exchanged and telling nothing": ([("The user closes it.", "The user opens it.")], 2),
+        "exchanged and telling several": ([("The user closes the files.", "The user opens the two files in the cache.")], 2)}
 
 
 def test_the_lesson_says_how_many_opposite_words_a_judge_learns_from():

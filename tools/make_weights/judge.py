@@ -2,9 +2,11 @@
 
 The judges are the BERT that ships, fine-tuned on 1,000 made pairs as in lesson 15, and a logistic regression on the words that one
 text alone has, with three seeds each. All judges have the rate and the passes of the page, RATE and PASSES. More judges learn from
-those pairs with five more seeds; from the pairs with 70 contradictions replaced (see `replaced`); and from the pairs with the two
-texts of every second contradiction exchanged, or of every second contradiction and entailment. Those of the page and the
-regressions also answer for contradictions to which a place is added (see `places_added`). It takes twenty minutes of one core.
+those pairs with five more seeds; from the pairs with 70 contradictions replaced (see `replaced`), or 70 neutral pairs (see
+`other_verbs`); and from the pairs with the two texts of every second contradiction exchanged, or of every second contradiction and
+entailment. Those of the page, the regressions and those of `other_verbs` also answer further questions: what a judge makes of a
+word that is another, and no opposite (see `words_replaced`); of contradictions to which a place is added (see `places_added`); and
+of those that are exchanged, by what the hypothesis tells (see `by_what_is_told`). It takes twenty-five minutes of one core.
 """
 import argparse
 import csv
@@ -21,19 +23,20 @@ from helpers.data.entailment import TOLD, load_entailment, told_more
 from helpers.pretrained.format import load_bert, load_tokenizer
 from helpers.pretrained.weights import SHIPPED
 from helpers.training import one_cycle, train
-from tools.make_data.entailment import ACTORS, THINGS
+from tools.make_data.entailment import ACTORS, MUTUAL, THINGS
 from tools.make_weights import fine_tuning, logistic
 from tools.make_weights.counting import crossed, unshared
 
 ADJECTIVES = "large small, old new, long short, black white, positive negative"
 VERBS = ("opens closes, sends receives, saves loads, shows hides, reads writes, adds removes, starts stops, locks unlocks, "
          "calls ignores, accepts rejects, leads follows")
+SYNONYMS = {"shows": "displays", "removes": "deletes", "saves": "stores", "sends": "transmits", "starts": "begins"}
 ACTOR = {word: group.split()[0] for group in ACTORS for word in group.split()[1:]}                     # from specific to general
 OBJECT = {word: general for line in THINGS.strip().splitlines() for first, *others in [line.split(" | ")[0].split(", ")]
           for pair in others for word, general in zip(pair.split(), first.split())}
 AS_IT_IS, TRAININGS = "as it is", ["one adjective changed", "one verb changed", "opposite adjectives among other changes"]
 EXCHANGED = {"every second contradiction exchanged": [2], "every second contradiction and entailment exchanged": [2, 0]}    # labels
-NO_REPEATS = "one adjective changed, no repeats"
+NO_REPEATS, OTHER_VERB = "one adjective changed, no repeats", "another verb, neutral"
 RATE, PASSES = 7e-4, 10                                      # of the judge that the reader trains
 NUMBER = 70                                                  # of the contradictions, and of the entailments, that are replaced
 
@@ -51,6 +54,30 @@ def swapped(text, couples):
 def made_general(text, general):
     """The text, each specific word replaced by the one that leaves open which is meant."""
     return re.sub(r"\w+", lambda word: general.get(word[0], word[0]), text)
+
+
+def others_of(column):
+    """From (thing, word) to a word of the next couple that the same thing has in this column of THINGS: 1 adjectives, 2 verbs."""
+    lines = [line.split(" | ") for line in THINGS.strip().splitlines()] + [(", ".join(ACTORS), "old new", MUTUAL)]
+    couples = [(re.findall(r"\w+", line[0]), [couple.split() for couple in line[column].split(", ")]) for line in lines]
+    return {(thing, word): other for things, some in couples if len(some) > 1 for thing in things
+            for one, following in zip(some, some[1:] + some[:1]) for word, other in zip(one, following)}
+
+
+def with_other(text, others):
+    """The text with another word for the one that the things named after the verb have in `others`; the text if there is none."""
+    things = re.findall(r"\w+", text)[3:]
+    return " ".join(next((others[thing, word] for thing in things if (thing, word) in others), word) for word in text.split())
+
+
+def words_replaced(pairs):
+    """The sentences of `changed_pairs` with one word replaced: by a word that is no opposite, or by one that means the same."""
+    def changed(change):
+        return [(one, change(one)) for one, _, _ in pairs if " not " not in one and change(one) != one]
+
+    return {"another verb": (changed(lambda text: with_other(text, others_of(2))), 1),
+            "synonym of the verb": (changed(lambda text: " ".join(SYNONYMS.get(word, word) for word in text.split())), 0),
+            "another adjective": (changed(lambda text: with_other(text, others_of(1))), 1)}
 
 
 def changed_pairs(pairs):
@@ -90,15 +117,29 @@ def places_added(pairs):
 
     What is denied in one place may be so elsewhere: there the place would change the answer.
     """
-    def with_place(text):
-        return text.removesuffix(".") + " in the cache."
+    def ending(text, added="in the cache"):
+        return f"{text.removesuffix('.')} {added}."
 
     words = {"not", *f"{TOLD['where']} {TOLD['when']}".split()}
     silent = [(one, other) for one, other, label in pairs if label == 2 and not words & {*re.findall(r"\w+", f"{one} {other}")}]
     return {"place added to neither": (silent, 2),
-            "place added to the premise": ([(with_place(one), other) for one, other in silent], 2),
-            "place added to the hypothesis": ([(one, with_place(other)) for one, other in silent], 2),
-            "place added to both": ([(with_place(one), with_place(other)) for one, other in silent], 2)}
+            "place added to the premise": ([(ending(one), other) for one, other in silent], 2),
+            "place added to the hypothesis": ([(one, ending(other)) for one, other in silent], 2),
+            "place added to both": ([(ending(one), ending(other)) for one, other in silent], 2),
+            "time added to the premise and place to the hypothesis":
+                ([(ending(one, "before the test"), ending(other)) for one, other in silent], 2),
+            "as it is added to the hypothesis": ([(one, ending(other, "as it is")) for one, other in silent], 2)}
+
+
+def by_what_is_told(pairs):
+    """Contradictions with their texts exchanged, by question: what the hypothesis tells and the premise leaves open."""
+    found = {}
+    for one, other, label in pairs:
+        told = [*told_more(other, one), "nothing"]
+        if label == 2:
+            found.setdefault(told[0] if len(told) < 3 else "several", []).append((other, one))
+    return {f"exchanged and telling {kind}": (some, 2) for kind, some in sorted(found.items())}
+
 
 
 def opposed(one, other):
@@ -121,6 +162,12 @@ def replaced(pairs, others, training):
     new = dict(zip(told, made[0] if training == NO_REPEATS else [*made, found][TRAININGS.index(training)]))
     new |= {i: (pairs[i][0], pairs[i][0], 0) for i in repeated}
     return [new.get(i, pair) for i, pair in enumerate(pairs)]
+
+
+def other_verbs(pairs):
+    """The pairs, NUMBER neutral ones replaced by their premise and the same with another verb, no opposite: still neutral."""
+    found = [i for i, (one, _, label) in enumerate(pairs) if label == 1 and with_other(one, others_of(2)) != one][:NUMBER]
+    return [(one, with_other(one, others_of(2)), 1) if i in found else (one, *rest) for i, (one, *rest) in enumerate(pairs)]
 
 
 def exchanged(pairs, labels):
@@ -163,7 +210,7 @@ def make(folder: pathlib.Path) -> None:
                                               penalties[seed])
         return lambda pairs: logits([crossed(*texts) for texts in pairs]).argmax(1).tolist()
 
-    trainings = [AS_IT_IS, *TRAININGS, NO_REPEATS, *EXCHANGED]
+    trainings = [AS_IT_IS, *TRAININGS, NO_REPEATS, OTHER_VERB, *EXCHANGED]
     judges = [("logistic regression", AS_IT_IS), *(("BERT", training) for training in trainings)]
     for seed, (judge, training) in [*itertools.product(range(3), judges), *((seed, ("BERT", AS_IT_IS)) for seed in range(3, 8))]:
         known = random.Random(seed).sample(pool, 1000)
@@ -171,7 +218,10 @@ def make(folder: pathlib.Path) -> None:
             known = replaced(known, others, training)
         elif training in EXCHANGED:
             known = exchanged(known, EXCHANGED[training])
-        more = places_added(tests + choosing) if training == AS_IT_IS and seed < 3 else {}
+        elif training == OTHER_VERB:
+            known = other_verbs(known)
+        more = ({**words_replaced(tests), **places_added(tests + choosing), **by_what_is_told(tests + choosing)}
+                if training in (AS_IT_IS, OTHER_VERB) and seed < 3 else {})
         for row in rows_of((bert if judge == "BERT" else regression)(known, seed), tests, more):
             recipe = (RATE, PASSES) if judge == "BERT" else ("", "")
             rows.append([seed, judge, *recipe, training, *row])
