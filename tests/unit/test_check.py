@@ -366,7 +366,7 @@ PASSED = [
         average(a, (x - torch.cat([x, y]).max()).exp(), b, (y - torch.cat([x, y]).max()).exp()))),
     ("merge", "you always subtract the first `lse`",
      lambda a, x, b, y: average(a, (x - x).exp(), b, (y - x).exp())),
-    ("merge", "NaN at [0, 0]", lambda a, x, b, y: (
+    ("merge", "you subtract the smaller `lse`", lambda a, x, b, y: (
         average(a, (x - torch.minimum(x, y)).exp(), b, (y - torch.minimum(x, y)).exp()))),
     ("leave_one_out_weights", "two points at the same x do not see each other",
      lambda x, width: gaussian(x, width).masked_fill(gaussian(x, width) == 0, -math.inf).softmax(-1)),

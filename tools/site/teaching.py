@@ -150,10 +150,14 @@ def mistakes():
 
 
 def answers():
-    """(lesson, the cells of its exercises that are questions or solutions) of every lesson."""
+    """(lesson, the cells of its exercises that are questions or solutions) of every lesson, those for the curious at the end."""
     for path in PATHS:
         cells = read(path).cells
         first = next(i for i, cell in enumerate(cells) if cell.source.startswith("## Exercises"))
         cells[first].source = cells[first].source.removeprefix("## Exercises").replace("<details>", "<details open>")
-        asked = itertools.takewhile(lambda cell: not cell.source.startswith("## "), cells[first:])
+        asked = list(itertools.takewhile(lambda cell: not cell.source.startswith("## "), cells[first:]))
+        later = cells[first + len(asked):]
+        for i, cell in enumerate(later):
+            if is_solution(cell):
+                asked += [next(before for before in reversed(later[:i]) if before.cell_type == "markdown"), cell]
         yield lesson(path), [cell for cell in asked if cell.cell_type == "markdown" or is_solution(cell)]
