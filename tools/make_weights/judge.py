@@ -141,7 +141,6 @@ def by_what_is_told(pairs):
     return {f"exchanged and telling {kind}": (some, 2) for kind, some in sorted(found.items())}
 
 
-
 def opposed(one, other):
     """Whether a text has an adjective whose opposite the other one has."""
     return any(a in one.split() and b in other.split() for a, b in opposites(ADJECTIVES).items())
