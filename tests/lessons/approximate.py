@@ -11,7 +11,7 @@ from functools import partial
 from nbval.plugin import IPyNbCell
 
 # The spaces that line up a column belong to the number, and so does its sign.
-NUMBER = re.compile(r"≈ +(-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?)")
+NUMBER = re.compile(r"≈ +([+-]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?)")
 RELATIVE, ABSOLUTE = 0.1, 0.02
 HTML = "text/html"
 

@@ -23,6 +23,7 @@ SHOW = 'from IPython.display import display\ndisplay({{"text/html": "{}", "text/
     ("≈ 12,345,678.5", "≈ 12,000,000.0", 0.1),
     ("difference ≈ 3e-07", "difference ≈ 0e+00", 0.1),
     ("≈ -0.01, then", "≈ 0.01, then", 0.1),
+    ("lead ≈ +0.049 here", "lead ≈ +0.052 here", 0.1),
     ("≈ 0.31 and ≈ 5.", "≈ 0.30 and ≈ 5.", 0.1),
     ("mean ≈  9.8 of 11", "mean ≈ 10.1 of 11", 0.1),
     ("errors ≈ 3", "errors ≈ 5", 0.5),
