@@ -212,7 +212,7 @@ def bleu(model: nn.Module, pairs, source, target) -> float:
     """
     import sacrebleu  # here: whoever only generates need not wait for it
 
-    src, lengths = pad([source.encode(tokens) for tokens, _ in pairs])
+    src, lengths = (x.to(next(model.parameters()).device) for x in pad([source.encode(tokens) for tokens, _ in pairs]))
     ids = translate(model, src, lengths, max_len=40)
     written = [" ".join(target.decode(row)) for row in ids]
     references = [" ".join(tokens) for _, tokens in pairs]

@@ -36,7 +36,7 @@ def page():
 
 def fits(page, text):
     """Whether the model can read a text; otherwise the message says what is needed."""
-    return 1 <= len(page["tokenizer"].encode(text).ids) <= 60
+    return 1 <= len(page["tokenizer"].encode(text.strip()).ids) <= 60
 
 
 def test_the_search_is_drawn_for_whatever_is_typed(page, recwarn):
