@@ -29,6 +29,7 @@ DRAWINGS = {
     "00_map": lesson_00.course,
     "01_query_among_points": lesson_01.query_among_points,
     "02_four_scores": lesson_02.four_scores,
+    "02_broadcast": lesson_02.broadcast,
     "02_wanted_keys": lesson_02.wanted_keys,
     "03_masks": lesson_03.masks,
     "04_recurrent_step": lesson_04.recurrent_step,

@@ -1,4 +1,4 @@
-"""Lesson 2: four ways for a query to meet a key, and the task of training."""
+"""Lesson 2: four ways for a query to meet a key, what the additive one broadcasts, and the task of training."""
 from tools.drawings.svg import INK, LINE, SOFT, Drawing
 
 Q, K = [0.6, 0.2, 0.9, 0.4], [0.3, 0.7, 0.5, 0.2]
@@ -86,6 +86,36 @@ def additive(d, top):
     d.box(408, y - 43, 40, 86, "$w_v$", "parameter")
     to_score(d, 450, y, "add")
     d.text(24, top + 284, "`W_q [d_hidden, d_query]  W_k [d_hidden, d_key]  w_v [d_hidden]`", anchor="start", size=15)
+
+
+def broadcast():
+    d = Drawing(216, "The additive score of all pairs: a vector for each pair before its score", (
+        "Three queries and four keys, each carried to five numbers. Each query is added to each key: twelve vectors of five "
+        "numbers, a tensor of shape T_q, T_k, d_hidden. Tanh and the product with w_v turn each vector into one score."))
+    queries = [[0.3, 0.7, 0.4, 0.1, 0.5], [0.8, 0.2, 0.3, 0.6, 0.1], [0.1, 0.5, 0.9, 0.3, 0.4]]
+    keys = [[0.2, 0.3, 0.2, 0.1, 0.4], [0.6, 0.1, 0.5, 0.8, 0.2], [0.4, 0.9, 0.1, 0.3, 0.7], [0.1, 0.4, 0.6, 0.5, 0.3]]
+    y, cell = 98, 14
+    for x, rows, role, name, shape in ((30, queries, "query", "W_q q", "[T_q, 1, d_hidden]"),
+                                       (148, keys, "key", "W_k k", "[1, T_k, d_hidden]")):
+        whole = d.cells(x, y - cell * len(rows) / 2, rows, role, cell)
+        d.text(whole.top[0], 36, f"${name}$")
+        d.text(whole.x - 5, 176 if role == "query" else 198, f"`{shape}`", size=15, anchor="start")
+    d.text(124, y, "+")
+    d.arrow((228, y), (258, y))
+    for i, query in enumerate(queries):
+        for j, key in enumerate(keys):
+            pair = [[(a + b) / 2 for a, b in zip(query, key)]]
+            d.cells(266 + 48 * j, y - 33 + 26 * i, pair, "plain", 8, 14)
+    d.text(358, 36, "a vector for each pair")
+    d.text(358, 176, "`[T_q, T_k, d_hidden]`", size=15)
+    d.arrow((458, y), (500, y))
+    d.text(478, y - 22, "$tanh$", size=15)
+    d.text(478, y + 20, "$· w_v$", size=15)
+    scores = [[0.55, 0.3, 0.7, 0.4], [0.2, 0.6, 0.35, 0.5], [0.65, 0.25, 0.45, 0.8]]
+    d.cells(508, y - 27, scores, "plain", 18)
+    d.text(544, 36, "scores")
+    d.text(544, 176, "`[T_q, T_k]`", size=15)
+    return d
 
 
 def wanted_keys():

@@ -49,7 +49,7 @@ def recurrent_step():
     d.arrow(both.right, (496, 556), candidate.bottom)
     for box in (update, reset):
         d.arrow((box.bottom[0], 556), box.bottom)
-    d.text(300, 576, "the word $x_t$ and the state $h_{t−1}$", colour=SOFT)
+    d.text(330, 576, "the word $x_t$ and the state $h_{t−1}$, `[B, d_model]` each", colour=SOFT)
     for y, formula in ((622, "$r = σ(W_r x_t + U_r h_{t−1})$"), (654, "$z = σ(W_z x_t + U_z h_{t−1})$"),
                        (686, "$n = tanh(W_n x_t + r ⊙ U_n h_{t−1})$"), (718, "$h_t = (1 − z) ⊙ n + z ⊙ h_{t−1}$")):
         d.text(160, y, formula, anchor="start")
