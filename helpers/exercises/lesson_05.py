@@ -46,6 +46,10 @@ def cut_by_view(x, num_heads):
     return x.reshape(num_heads, len(x), -1)
 
 
+def interleaved(x, num_heads):
+    return x.unflatten(-1, (-1, num_heads)).permute(2, 0, 1)           # [H, T, d_head]
+
+
 def attend(query, memory, W_q, W_k, W_v, num_heads, axis=-1, scale=None, cut=split):
     q, k, v = cut(query @ W_q, num_heads), cut(memory @ W_k, num_heads), cut(memory @ W_v, num_heads)
     return (q @ k.mT / (scale or math.sqrt(q.shape[-1]))).softmax(axis) @ v            # [H, T_q, d_head]
@@ -71,8 +75,11 @@ EXERCISES = {
                 lambda x, h: x.unflatten(-1, (h, -1)),
             "a head takes every num_heads-th number; it needs a contiguous piece":
                 lambda x, h: x.unflatten(-1, (-1, h)).permute(0, 3, 1, 2),
-            "`split` takes the size of a piece; `chunk` takes the number of pieces":
-                lambda x, h: torch.stack(x.split(h, -1), 1),
+            "your pieces hold num_heads numbers; there should be num_heads pieces "
+            "(`split` takes the size of a piece, `chunk` the number of pieces)":
+                lambda x, h: x.unflatten(-1, (-1, h)).transpose(1, 2),
+            "the heads stand before the batch; they belong in the second axis":
+                lambda x, h: torch.stack(x.chunk(h, -1)),
         }),
     "unshuffle": Exercise(
         slow_unshuffle,
@@ -100,6 +107,8 @@ EXERCISES = {
                 lambda *case: merged(attend(*case, scale=1)),
             "you divide the scores by the root of d_model; divide by the root of d_head, the size of one head":
                 lambda *case: merged(attend(*case, scale=math.sqrt(case[0].shape[1]))),
+            "you divide the scores by the root of the number of keys; divide by the root of d_head, the size of one head":
+                lambda *case: merged(attend(*case, scale=math.sqrt(len(case[1])))),
             "you divide the scores by d_head; divide by its root":
                 lambda *case: merged(attend(*case, scale=case[0].shape[1] // case[5])),
             "there is one softmax for all heads; every head needs its own weights":
@@ -114,6 +123,12 @@ EXERCISES = {
                 lambda *case: merged(without_softmax(*case)),
             "one view or reshape cuts the heads, which mixes positions and heads; split the last axis, then transpose":
                 lambda *case: merged(attend(*case, cut=cut_by_view)),
+            "a head takes every num_heads-th number; it needs a contiguous piece":
+                lambda *case: merged(attend(*case, cut=interleaved)),
+            "the heads take every num_heads-th number and are merged so, too; cut and merge contiguous pieces":
+                lambda *case: attend(*case, cut=interleaved).permute(1, 2, 0).flatten(1),
+            "the heads are merged number by number; lay their outputs side by side, whole":
+                lambda *case: attend(*case).permute(1, 2, 0).flatten(1),
             "the heads are cut and merged by one view or reshape each, which mixes positions and heads; transpose, too":
                 lambda *case: attend(*case, cut=cut_by_view).reshape(len(case[0]), -1),
             "the heads are merged by one reshape, which mixes positions and heads; transpose first":
