@@ -1,4 +1,4 @@
-"""Exercises of lesson 17: merging outputs over two halves of the keys, and rounding to binary digits."""
+"""Exercises of lesson 17: merging outputs over two halves of the keys, a process's part of the loss, and rounding."""
 import math
 
 import torch
@@ -13,6 +13,17 @@ def slow_merge(output_a, lse_a, output_b, lse_b):
         sum_a, sum_b = math.exp(x - largest), math.exp(y - largest)
         rows.append([(sum_a * one + sum_b * other) / (sum_a + sum_b) for one, other in zip(a, b)])
     return torch.tensor(rows)
+
+
+def slow_part_of_loss(losses, masked, rank, world):
+    own, tokens = 0.0, 0
+    for row, (of_row, chosen) in enumerate(zip(losses.tolist(), masked.tolist())):
+        for loss, is_masked in zip(of_row, chosen):
+            if is_masked:
+                tokens += 1                                   # of the whole batch
+                if row % world == rank:
+                    own += loss
+    return torch.tensor(world * own / tokens)
 
 
 def slow_keep_digits(x, digits):
@@ -34,6 +45,12 @@ def shifted(output_a, lse_a, output_b, lse_b, largest):
     """The two averaged by their exponentials, relative to that of `largest`."""
     sum_a, sum_b = (lse_a - largest).exp().unsqueeze(-1), (lse_b - largest).exp().unsqueeze(-1)
     return (sum_a * output_a + sum_b * output_b) / (sum_a + sum_b)
+
+
+def part(losses, masked, rank, world, times=None, by=None):
+    """The sum of the process's masked losses, times `times` (without one the world size), by `by` (the batch's masked tokens)."""
+    own = (losses * masked)[rank::world].sum()
+    return own * (world if times is None else times) / (masked.sum() if by is None else by)
 
 
 def with_digits(x, digits, rounding=torch.round):
@@ -97,6 +114,43 @@ EXERCISES = {
                 lambda a, x, b, y: weighed(a, x.clamp(-80, 80).exp(), b, y.clamp(-80, 80).exp()),
             "you subtract the smaller `lse`, and the exponential of the other overflows; subtract the larger":
                 lambda a, x, b, y: shifted(a, x, b, y, torch.minimum(x, y)),
+        }),
+    "part_of_loss": Exercise(
+        slow_part_of_loss,
+        [(torch.tensor([[1.0, 2.0], [9.0, 7.0]]), torch.tensor([[True, True], [True, False]]), 1, 2),
+         (torch.tensor([[1.0, 2.0, 3.0], [10.0, 5.0, 5.0]]), torch.tensor([[True, True, True], [True, False, False]]), 0, 2),
+         (numbers(2, 3, seed=22).square(), torch.tensor([[False, False, False], [True, True, False]]), 0, 2),
+         (numbers(6, 3, seed=20).square(), numbers(6, 3, seed=21) > -0.3, 2, 4),
+         (numbers(5, 4, seed=18).square(), numbers(5, 4, seed=19) > 0.2, 1, 3)],
+        {
+            "this is the mean over the process's own tokens; divide its sum by the masked tokens of the whole batch":
+                lambda x, m, rank, world: x[rank::world][m[rank::world]].mean(),
+            "this is world times the mean over the process's own tokens; divide by the masked tokens of the whole batch":
+                lambda x, m, rank, world: part(x, m, rank, world, by=m[rank::world].sum()),
+            "the average over the processes divides by `world`; multiply by it":
+                lambda x, m, rank, world: part(x, m, rank, world, times=1),
+            "the average over the processes divides by `world` already; multiply by it instead":
+                lambda x, m, rank, world: part(x, m, rank, world, times=1 / world),
+            "you divide by the number of texts; divide by the masked tokens of the whole batch":
+                lambda x, m, rank, world: part(x, m, rank, world, by=len(x)),
+            "you divide by all tokens; divide by the masked ones":
+                lambda x, m, rank, world: part(x, m, rank, world, by=m.numel()),
+            "all losses of the process are added; only those of masked tokens count":
+                lambda x, m, rank, world: world * x[rank::world].sum() / m.sum(),
+            "`masked` is the wrong way round; True means that the token counts":
+                lambda x, m, rank, world: part(x, ~m, rank, world),
+            "this is the mean of the whole batch; the process takes its own rows alone":
+                lambda x, m, rank, world: x[m].mean(),
+            "this is the sum of the whole batch, times world; the process takes its own rows alone":
+                lambda x, m, rank, world: world * x[m].mean(),
+            "these are neighbouring rows; the process takes `rank`, `rank + world`, and so on":
+                lambda x, m, rank, world: world * sum(
+                    torch.where(ours, of, 0).sum() for of, ours in zip(x.tensor_split(world)[rank], m.tensor_split(world)[rank])
+                ) / m.sum(),
+            "one row alone is taken; the process takes `rank`, `rank + world`, and so on":
+                lambda x, m, rank, world: world * (x * m)[rank].sum() / m.sum(),
+            "these are rows from `rank` on; the process takes each `world`-th of them, `[rank::world]`":
+                lambda x, m, rank, world: world * (x * m)[rank:].sum() / m.sum(),
         }),
     "keep_digits": Exercise(
         slow_keep_digits,
