@@ -76,6 +76,13 @@ EXERCISES = {
                 lambda logits, ids: -logits.log_softmax(-1)[:, 1:].gather(-1, ids[:, 1:].unsqueeze(-1)).mean() / math.log(2),
             "each position is compared with the token that it reads, the last one left out; compare logits[:, :-1] with ids[:, 1:]":
                 lambda logits, ids: -logits.log_softmax(-1)[:, :-1].gather(-1, ids[:, :-1].unsqueeze(-1)).mean() / math.log(2),
+            "roll brings the first id round to the last position, which predicts none of the ids; leave this position out":
+                lambda logits, ids: -logits.log_softmax(-1).gather(-1, ids.roll(-1, 1).unsqueeze(-1)).mean() / math.log(2),
+            "indexing with ids[:, 1:] takes every target at every position; gather takes that of each position":
+                lambda logits, ids: -logits.log_softmax(-1)[:, :-1, ids[:, 1:]].mean() / math.log(2),
+            "indexing with ids[:, 1:] takes every target at every position, and in nats; gather takes that of each position, and "
+            "bits need a division by the natural logarithm of 2":
+                lambda logits, ids: -logits.log_softmax(-1)[:, :-1, ids[:, 1:]].mean(),
             "you divide by the number of all ids; the last position predicts none of them, so divide by B * (T - 1)":
                 lambda logits, ids: -of_targets(logits, ids).sum() / ids.numel() / math.log(2),
             "`F.cross_entropy` looks for the classes on the second axis; flatten batch and positions, to [B * (T - 1), vocab_size]":
@@ -133,6 +140,14 @@ EXERCISES = {
                     counts.sum() > 0, (counts + (counts > 0).sum() * lower) / (counts.sum() + len(counts)), lower),
             "a context that was never seen gives 0 everywhere; it needs to give `lower`":
                 lambda counts, lower: (counts + (counts > 0).sum() * lower) / (counts.sum() + (counts > 0).sum()).clamp(min=1),
+            "a context that was never seen gives every token the same; it needs to give `lower`":
+                lambda counts, lower: torch.where(counts.sum() > 0, smoothed(counts, lower, (counts > 0).sum()),
+                                                  torch.full_like(lower, 1 / len(lower))),
+            "tokens that followed get their share of the counts alone; `lower` adds to every token":
+                lambda counts, lower: torch.where(counts > 0, counts / counts.sum().clamp(min=1), torch.where(
+                    counts.sum() > 0, (counts > 0).sum() * lower / (counts.sum() + (counts > 0).sum()).clamp(min=1), lower)),
+            "tokens that followed get their share of the counts alone, and the others `lower` as it is; mix both for every token":
+                lambda counts, lower: torch.where(counts > 0, counts / counts.sum().clamp(min=1), lower),
             "only tokens that never followed get a share of `lower`; every token does":
                 lambda counts, lower: torch.where(
                     counts.sum() > 0, torch.where(counts > 0, counts, (counts > 0).sum() * lower)
@@ -166,6 +181,8 @@ EXERCISES = {
                 lambda probs, share: (kept := (probs >= share * probs.amax(-1, keepdim=True)).float()) / kept.sum(-1, keepdim=True),
             "you divide by the sum of all rows; each row needs its own":
                 lambda probs, share: (kept := probs * (probs >= share * probs.amax(-1, keepdim=True))) / kept.sum(),
+            "you take the largest and the sum of all rows; each row needs its own: dim=-1, keepdim=True":
+                lambda probs, share: (kept := probs * (probs >= share * probs.max())) / kept.sum(),
             "you take the largest probability of each token over the rows; each row needs its own, over the last axis":
                 lambda probs, share: kept_alone(probs, probs >= share * probs.amax(0, keepdim=True)),
             "you take the largest probability of all rows; each row needs its own":

@@ -33,3 +33,8 @@ def test_the_lab_writes_after_whatever_is_typed(page, recwarn):
         lab.move(prompt=text, writer=list(page["writers"])[i % 2])
         assert lab.message.layout.display == "none", (text, lab.message.value)
     assert not list(recwarn)
+
+
+def test_a_typed_line_end_is_one(page):
+    written = page["draw_writing"]("your GPT", r"\n    def ", 0.8, 1.0, 0)
+    assert written.alt.startswith(f"After the prompt {chr(10) + '    def '!r}")
