@@ -49,7 +49,7 @@ def record(model: nn.Module, change: Callable | None = None):
             model(x)
         seen["encoder.layers.0.self_attn.attention_weights"][0]      # weights of the first call
 
-    change: a function of (path, weights). What it returns replaces the weights and is recorded; None leaves them as they are.
+    change: a function of (path, weights). What it returns replaces the weights and is recorded; None changes nothing.
     Yields a dictionary from the path of each hook point to a list of detached tensors, one for each call.
     Inside the block, attention forms its weights instead of using a fused kernel, and a compiled model runs
     uncompiled. Raises ValueError if the model has no such hook point.
