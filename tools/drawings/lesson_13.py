@@ -1,7 +1,7 @@
 """Lesson 13: what BERT reads, and the encoder with the heads that can stand on it."""
 from tools.drawings.svg import LINE, ROLES, SOFT, Drawing
 
-TOKENS = "[CLS] gel ##u [SEP] it bends [SEP]".split()
+TOKENS = "[CLS] re ##key [SEP] the door [SEP]".split()
 SEGMENTS = [0, 0, 0, 0, 1, 1, 1]
 LEFT, STEP, SIDE = 160, 60, 58                               # the first column, from one to the next, the width of a box
 COLUMNS = [LEFT + STEP * i for i in range(len(TOKENS))]
@@ -12,7 +12,7 @@ WHOLE = COLUMNS[-1] + SIDE - LEFT
 
 def bert_input():
     d = Drawing(526, "What BERT reads", (
-        "Seven tokens of two texts: the class token, gel, its continuation u, a separator, it, bends, and a separator. "
+        "Seven tokens of two texts: the class token, re, its continuation key, a separator, the, door, and a separator. "
         "Each column has three numbers: the id of its token, its segment, 0 for the first text and 1 for the second, and its "
         "position, 0 to 6. Each of the three chooses a row of a learned table. The three rows meet in a sum, layer normalisation "
         "follows, and the result is one vector for each column, of shape B, T, d_model."))
