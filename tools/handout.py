@@ -15,15 +15,15 @@ from tests.notebooks import PATHS, ROOT, has_tag, is_solution, read
 README = pathlib.Path(__file__).parent / "handout.md"
 COPIED = ("helpers", "notebooks/images", "notebooks/glossary.ipynb", "environment.yml", "pyproject.toml", "requirements.lock",
           "LICENSE", "tools/make_weights/depth.py")             # which lesson 7 shows
-SITE = """
-The lessons are also pages to read in a browser, with nothing to install: [open them](../site/index.html).
+SITE = """The lessons are also pages to read in a browser, with nothing to install: [open them](../{}/index.html).
 Their solutions are folded.
+
 """
 RULES = ("help", "lab", "clean", "$(VENV)/ready", ".PHONY")             # of the Makefile; the others need the tests
 
 
 def hand_out(folder):
-    """Write the whole course without its solutions. Its README links to the site if that lies beside the folder.
+    """Write the whole course without its solutions. If the site lies beside the folder, each links to the other.
 
     Raises FileExistsError if the folder exists, so that no work in it is lost.
     """
@@ -40,9 +40,20 @@ def hand_out(folder):
         nbformat.write(without_solutions(read(path)), folder / "notebooks" / path.name)
     (folder / "Makefile").write_text(without_tests((ROOT / "Makefile").read_text(encoding="utf-8")), encoding="utf-8")
     lessons = re.search(r"^\| lesson .*?\n\n", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.M | re.S)[0]
-    site = SITE if (folder.parent / "site" / "index.html").exists() else ""
-    readme = f"{README.read_text(encoding='utf-8')}{site}\n{lessons.rstrip()}\n"
+    readme = f"{README.read_text(encoding='utf-8')}\n{lessons.rstrip()}\n"
     (folder / "README.md").write_text(readme, encoding="utf-8")
+    link(folder.resolve(), folder.resolve().parent / "site")
+
+
+def link(handout, site):
+    """Let the README of the handout and the site's page for teachers lead to each other, if both are there."""
+    readme, page = handout / "README.md", site / "teach.html"
+    if not readme.exists() or not page.exists():
+        return
+    text, said = readme.read_text(encoding="utf-8"), SITE.format(site.name)
+    readme.write_text(text if said in text else text.replace("| lesson |", f"{said}| lesson |", 1), encoding="utf-8")
+    leads = f'to the folder <a href="../{handout.name}/README.md">{handout.name}</a>'
+    page.write_text(page.read_text(encoding="utf-8").replace("to the folder <code>student</code>", leads), encoding="utf-8")
 
 
 def without_solutions(notebook):

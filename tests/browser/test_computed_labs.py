@@ -165,8 +165,19 @@ def test_weights_in_the_plane_are_pythons(opened, lesson):
         assert difference(weights, torch.tensor(bars)) < 1e-5, (x, y, keys)
 
 
-def test_clocks_are_pythons(opened, lesson):
-    """The score and the weights that are drawn, for the positions of the tasks and others."""
+@pytest.fixture
+def in_double(monkeypatch):
+    """New tensors are double; the random ones are the lesson's, whose angles, 2 pi of them, are single."""
+    rand, turn = torch.rand, 2 * torch.pi
+    monkeypatch.setattr(torch, "rand", lambda *size, **given: (turn * rand(*size, **given, dtype=torch.float32)).double() / turn)
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+def test_clocks_are_pythons(opened, lesson, in_double):
+    """The score and the weights that are drawn, for the positions of the tasks and others. In double precision: a hand turns by up
+    to 100 radians, and the weights magnify what single precision leaves of that."""
     names, rng, page = lesson[CLOCKS], random.Random(0), opened(CLOCKS)
     positions = [{"query": rng.randint(0, 80), "key": rng.randint(0, 80), "both": rng.randint(0, 20),
                   "aim": rng.randint(-20, 20), "aim_1": rng.randint(-60, 20),
@@ -181,8 +192,8 @@ def test_clocks_are_pythons(opened, lesson):
     for at, (scores, weights) in zip(positions, found):
         names["draw_clocks"](**at)
         drawn = [torch.as_tensor(curve.get_ydata()) for curve in names["curves"]]
-        assert difference(scores, drawn[0]) < 1e-4, at                  # Python's angles are float32, up to 100 turns of a hand
-        assert difference(weights, drawn[2][drawn[2].isfinite()]) < 2e-3, at
+        assert difference(scores, drawn[0]) < 1e-5, at
+        assert difference(weights, drawn[2][drawn[2].isfinite()]) < 1e-5, at
 
 
 def test_the_tasks_of_the_clocks_can_be_done_by_keyboard(opened, lesson):

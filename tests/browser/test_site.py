@@ -23,6 +23,13 @@ from helpers.widgets import AttentionExplorer
 def read(text):
     return {"weights": torch.eye(2), "query_tokens": text.split(), "key_tokens": text.split()}
 AttentionExplorer.of_texts(read, text="one two")"""
+TOUCHED = """import torch
+from helpers.widgets import AttentionExplorer
+def read(text):
+    def change(changes=()):
+        return "one", torch.eye(2), ["one", "two"], ["one", "two"]
+    return {"weights": torch.eye(2), "query_tokens": ["one", "two"], "key_tokens": ["one", "two"], "change": change}
+AttentionExplorer.of_texts(read, text="one two")"""
 COMPARED = """import torch
 from helpers.widgets import AttentionExplorer
 q = torch.randn(2, 3, 2, 4, generator=torch.Generator().manual_seed(0))
@@ -538,6 +545,18 @@ def test_what_needs_a_kernel_says_so(made):
     assert page.get_by_text("The text can be changed in the notebook").is_visible()
     page.locator(".explorer input[type=range]").press("End")
     wait_until(lambda: readout.inner_text() == "query “two” → key “one”: 0.0000", 5, readout.inner_text)
+
+
+def test_where_the_first_page_runs_a_model_its_lesson_says_so(made):
+    page = made(TOUCHED, "AttentionExplorer")
+    why, elsewhere = page.locator(".explorer .why"), page.locator(".explorer .elsewhere")
+    assert "needs a running notebook" in why.inner_text()
+    assert elsewhere.inner_text() == "The first page of this site runs this model: type a date there, and cut its weights."
+    below = why.bounding_box()["y"] - elsewhere.bounding_box()["y"]
+    assert 0 < below < 150 and not findings(page, ".explorer")
+    elsewhere.get_by_role("link").click()
+    page.wait_for_url("**/index.html#live-dates")
+    assert page.locator("#live-dates").is_visible() and page.locator("#live-translator").count() == 1
 
 
 def test_a_link_holds_what_is_compared_and_the_switches(made):

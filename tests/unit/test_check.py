@@ -322,6 +322,14 @@ def cross_heads(query, memory, W_q, W_k, W_v, num_heads, cut=lambda x, H: x.unfl
     return merge(weigh(q @ k.mT / math.sqrt(q.shape[-1])) @ v)
 
 
+def every_other(x, num_heads):
+    return torch.stack([x[:, head::num_heads] for head in range(num_heads)])
+
+
+def number_by_number(heads):
+    return torch.stack([*heads], -1).flatten(1)
+
+
 def one_view(x, num_heads):
     return x.reshape(num_heads, len(x), -1)
 
@@ -342,7 +350,14 @@ PASSED = [
     ("cross_heads", "do not sum to 1", lambda *case: cross_heads(*case, weigh=torch.exp)),
     ("cross_heads", "the first head comes first", lambda *case: cross_heads(
         *case, merge=lambda heads: torch.cat([*heads][::-1], -1))),
+    ("cross_heads", "the root of the number of keys", lambda query, memory, W_q, *rest: cross_heads(
+        query * (W_q.shape[1] / rest[-1] / len(memory)) ** 0.5, memory, W_q, *rest)),
+    ("cross_heads", "every num_heads-th number; it needs", lambda *case: cross_heads(*case, cut=every_other)),
+    ("cross_heads", "merged so, too", lambda *case: cross_heads(*case, cut=every_other, merge=number_by_number)),
+    ("cross_heads", "merged number by number", lambda *case: cross_heads(*case, merge=number_by_number)),
     ("split_heads", "`split` takes the size", lambda x, num_heads: torch.stack(x.split(num_heads, -1), 1)),
+    ("split_heads", "there should be num_heads pieces", lambda x, num_heads: torch.stack(x.split(num_heads, -1), 1)),
+    ("split_heads", "before the batch", lambda x, num_heads: torch.stack(x.tensor_split(num_heads, -1))),
     ("may_train", "only the first pair of each held-out day", lambda days, held: torch.stack(
         [(held != day).all() | (days[:i] == day).any() for i, day in enumerate(days)])),
     ("may_train", "your result is", lambda days, held: days > held.max()),
@@ -368,6 +383,12 @@ PASSED = [
      lambda a, x, b, y: average(a, (x - x).exp(), b, (y - x).exp())),
     ("merge", "you subtract the smaller `lse`", lambda a, x, b, y: (
         average(a, (x - torch.minimum(x, y)).exp(), b, (y - torch.minimum(x, y)).exp()))),
+    ("part_of_loss", "the mean over the process's own tokens", lambda losses, masked, rank, world: (
+        losses[rank::world] * masked[rank::world]).sum() / masked[rank::world].sum()),
+    ("part_of_loss", "the average over the processes divides by `world`; multiply",
+     lambda losses, masked, rank, world: losses[rank::world][masked[rank::world]].sum() / masked.sum()),
+    ("part_of_loss", "neighbouring rows", lambda losses, masked, rank, world: world * (
+        losses * masked).tensor_split(world)[rank].sum() / masked.sum()),
     ("leave_one_out_weights", "two points at the same x do not see each other",
      lambda x, width: gaussian(x, width).masked_fill(gaussian(x, width) == 0, -math.inf).softmax(-1)),
     ("leave_one_out_weights", "x             = [0.0, 30.0]",

@@ -12,6 +12,7 @@ from traitlets.config import Config
 
 from tests.notebooks import NAMES, PATHS, ROOT, code_cells, has_tag, is_solution, read, text_cells
 from tools.handout import hand_out
+from tools.site import __main__ as website
 
 
 @pytest.fixture(scope="module")
@@ -106,10 +107,13 @@ def test_what_it_says_to_do_can_be_done(student):
     assert {"LICENSE", "requirements.lock", "pyproject.toml"} <= {path.name for path in student.iterdir()}
 
 
-def test_it_leads_to_the_site_if_that_lies_beside_it_and_never_to_the_answers(student, tmp_path):
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "index.html").touch()
-    hand_out(tmp_path / "student")
-    assert "(../site/index.html)" in (tmp_path / "student" / "README.md").read_text(encoding="utf-8")
-    assert "site/" not in (student / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("order", [["student", "site"], ["site", "student"], ["student", "site", "site"]], ids=" ".join)
+def test_it_and_the_site_lead_to_each_other_whichever_is_made_first(student, tmp_path, monkeypatch, order):
+    monkeypatch.setattr(website, "PATHS", [])                            # its other pages alone
+    for name in order:
+        hand_out(tmp_path / name) if name == "student" else website.build(tmp_path / name, [])
+    readme, page = ((tmp_path / name).read_text(encoding="utf-8") for name in ("student/README.md", "site/teach.html"))
+    assert readme.count("(../site/index.html)") == 1 and page.count('href="../student/README.md"') == 1
+    assert readme.index("../site/index.html") < readme.index("| lesson |")
+    assert "site/" not in (student / "README.md").read_text(encoding="utf-8")             # where there is no site
     assert not any("answers.html" in path.read_text(encoding="utf-8") for path in tmp_path.glob("student/**/*.md"))

@@ -13,7 +13,7 @@ from helpers.widgets import explore
 from tests.notebooks import NAMES
 from tools.execute import KERNEL
 from tools.site import __main__ as website
-from tools.site.labs import Recorder, pixels, place, positions, record
+from tools.site.labs import Recorder, bytes_of, lighter, pixels, place, positions, record
 
 
 def draw(height, name, shown):
@@ -130,6 +130,23 @@ def test_a_slider_offers_only_what_was_recorded(monkeypatch):
     assert first[:2] == [x["start"], name["start"]] and made["data"]["frames"][first[-1]][0] == "height 7, one"
 
 
+@pytest.mark.parametrize("share", [1, 0.9, 0.6, 0.3, 0.1, 0])
+def test_a_recording_without_room_keeps_fewer_places(lab, share):
+    made = record(lab)
+    thin = lighter(**made, most=int(share * bytes_of(made["data"])))
+    controls = thin["page"]["controls"]
+    stops = [[control["values"][i] for control, i in zip(controls, stop)] for stop in thin["data"]["stops"]]
+    assert stops[0] == [control["values"][control["start"]] for control in controls] == ["3", "one", "False"]
+    assert bytes_of(thin["data"]) <= share * bytes_of(made["data"]) or len(stops) == 1
+    assert (len(stops) == 40) == (share == 1) and (len(stops) == 1) == (share == 0)
+    for stop, (height, name, shown) in zip(thin["data"]["stops"], stops):
+        assert place(lab, {"height": int(height), "name": name, "shown": shown == "True"})
+        picture, alt = restored(thin, stop)
+        assert np.array_equal(picture, pixels(lab)) and alt == lab.image.alt
+    if share >= 0.9:                                                    # a control moved alone keeps all of its places
+        assert sum(stop[1:] == ["one", "False"] for stop in stops) == 10
+
+
 def test_a_picture_is_dragged_in_the_units_of_its_axes():
     picture, ax = plots.panels(4, 3)
     ax.set(xlim=(-4, 4), ylim=(7.5, -0.5))
@@ -174,6 +191,20 @@ def test_the_recording_lies_beside_the_page(build, capfd):
     assert name == file and len(frames["stops"]) == 9 and f'"file": "{file}"' in page
     assert 'alt="x is 1"' in page and "The saved picture." not in page and "A recording of 9 positions." in page
     assert "a lab at 9 positions" in capfd.readouterr().out
+
+
+def test_a_site_without_room_has_fewer_positions(build, monkeypatch, capfd):
+    site = build(LAB)
+    file = site / f"{NAMES[0]}.labs" / "0.js"
+    whole = file.stat().st_size
+    most = website.size_of(site) - whole // 2
+    monkeypatch.setattr(website, "MOST", most / 1e6)
+    build(LAB)
+    frames = json.loads(file.read_text(encoding="utf-8").replace("loaded(", "[").replace(");", "]"))[1]
+    assert 1 < len(frames["stops"]) < 9 and file.stat().st_size <= whole - whole // 2 and website.size_of(site) <= most
+    page = (site / f"{NAMES[0]}.html").read_text(encoding="utf-8")
+    assert f"A recording of {len(frames['stops'])} positions." in page
+    assert f"MB: {NAMES[0]}, a lab at {len(frames['stops'])} positions" in capfd.readouterr().out
 
 
 def test_a_lesson_that_fails_is_named_with_its_cell(build):

@@ -25,6 +25,14 @@ def test_the_weights_are_the_files_that_ship(tmp_path):
     assert dates["source"] == SOURCE.tokens and dates["target"][4:] == list("-0123456789")
 
 
+def test_the_forms_that_the_first_page_names_are_read_so():
+    page = (models.PAGES / "live.html").read_text(encoding="utf-8")
+    said = re.search(r"The model has learned .*? such as (.*?)\. Click", page)
+    forms = [form for group in re.findall(r"\((.*?)\)", said[0]) for form in group.split("; ")]
+    assert len(forms) == 4 and {read_date(date_model(), form)[0] for form in forms} == {"1997-11-30"}
+    assert said[1] == "2016, March 24" and read_date(date_model(), said[1])[0] != "2016-03-24"
+
+
 def test_the_first_map_is_that_of_lesson_0():
     look = models.first_look()
     answer, weights = read_date(date_model(), look["text"])

@@ -10,8 +10,8 @@ from pygments.lexers import PythonLexer
 
 from helpers.exercises import EXERCISES
 from tests.notebooks import NAMES, PATHS, ROOT, code_cells, has_tag, is_solution, read, text_cells
-from tools.site import search, teaching
-from tools.site.__main__ import PAGES, build, for_teachers, lessons
+from tools.site import models, search, teaching
+from tools.site.__main__ import PAGES, build, for_teachers, largest, lessons
 from tools.site.prose import Prose, mathml
 
 COMPUTING = [f"computed/{path.stem}" for path in (PAGES / "computed").glob("*.js")]
@@ -42,12 +42,13 @@ def test_a_drawing_stands_in_the_page_with_its_words():
 def test_pages_show_what_is_committed(tmp_path):
     build(tmp_path, live=[])
     pages = {f"{name}.html" for name in ["index", "glossary", "teach", "answers", *NAMES]}
-    models = {"model.js", "reading.js", "live.js", "dates.weights.js", "translator.weights.js"}
+    first = {"model.js", "reading.js", "live.js", "dates.weights.js", "translator.weights.js"}
     shared = {"style.css", "shell.js", "search.js", "search_index.js", "explorers.js", "labs.js", "computed.js"}
-    assert {path.name for path in tmp_path.iterdir()} == shared | models | pages
+    assert {path.name for path in tmp_path.iterdir()} == shared | first | pages
     by_name = {path.stem: path.read_text(encoding="utf-8") for path in tmp_path.glob("*.html")}
     assert [name for name, page in by_name.items() if "answers.html" in page] == ["teach"]
     assert 'href="teach.html"' in by_name["index"]
+    assert all(f'id="{place}"' in by_name["index"] and name in NAMES for name, (place, _) in models.LIVE.items())
     assert "the git repository from which these pages were made" in by_name["index"]
     assert not [name for name, page in by_name.items() if re.search("this (repository|clone)", page)]
     assert "image/gif" not in by_name["index"] and "<h1" in by_name["index"].partition('<section class="live"')[0]
@@ -91,8 +92,9 @@ def test_a_plan_has_its_lessons_after_what_they_need_in_sessions_that_fit():
         sections = [part for n in chosen for part in teaching.parts(PATHS[n])]
         planned = teaching.sessions(sections, number)
         assert len(planned) == number and [part for session in planned for part in session] == sections
-        assert all(sum(part.minutes for part in session) <= teaching.SESSION for session in planned)
+        assert all(sum(part.minutes for part in session) <= teaching.SESSION + teaching.SLACK for session in planned)
         assert sum(part.minutes for part in sections) == pytest.approx(sum(known[n].minutes for n in chosen))
+        assert "Recap" not in teaching.plan(number)
         for n in chosen:
             assert all(needed in chosen and needed < n for needed in known[n].needs)
             assert f"({known[n].name}.ipynb)" in teaching.plan(number)
@@ -135,17 +137,26 @@ def test_a_lesson_that_is_not_there_is_named(tmp_path):
     assert not (tmp_path / "site").exists()
 
 
-@pytest.mark.parametrize("made", [False, True])
-def test_the_teacher_s_page_leads_to_a_handout_that_lies_beside_the_site(tmp_path, made):
-    if made:
-        (tmp_path / "student").mkdir()
-        (tmp_path / "student" / "README.md").touch()
-    (tmp_path / "site").mkdir()
-    for_teachers(tmp_path / "site", {"course": "", "lessons": []})
-    assert ('href="../student/README.md"' in (tmp_path / "site" / "teach.html").read_text(encoding="utf-8")) == made
+def test_the_teacher_s_page_leads_to_no_handout_where_there_is_none(tmp_path):
+    for_teachers(tmp_path, {"course": "", "lessons": []})
+    page = (tmp_path / "teach.html").read_text(encoding="utf-8")
+    assert "to the folder <code>student</code>" in page and "student/README" not in page
 
 
 def test_a_site_that_grows_too_large_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("tools.site.__main__.MOST", 5)
     with pytest.raises(RuntimeError, match="MB, and 5 are enough"):
         build(tmp_path, live=[])
+
+
+def test_a_page_that_grows_too_large_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("tools.site.__main__.PAGE", 0.2)
+    with pytest.raises(RuntimeError, match=r"00_start_here\.html has 0\.\d\d MB, and 0\.2 is enough"):
+        build(tmp_path, live=[])
+
+
+@pytest.mark.parametrize(("sizes", "room"), [([5, 9, 1], 14), ([5, 9, 1], 9), ([5, 9, 1], 2), ([4, 4], 7), ([3], 2), ([3, 4], -5)])
+def test_what_is_thinned_fits_into_its_room_and_no_more_than_that(sizes, room):
+    most = largest(sizes, room)
+    assert sum(min(size, most) for size in sizes) <= max(room, len(sizes) * most)
+    assert sum(min(size, most + 1) for size in sizes) > room

@@ -18,12 +18,13 @@ from helpers.widgets.bundle import bundle
 from tests.notebooks import NAMES, PATHS, ROOT, has_tag, read
 from tools.execute import COLLAPSED
 from tools.glossary import GLOSSARY
-from tools.site import models, search, teaching
+from tools.handout import link
+from tools.site import labs, models, search, teaching
 from tools.site.prose import Prose
 from tools.site.running import EXPLORERS, VIEW, run
 
 PAGES = pathlib.Path(__file__).parent / "pages"
-MOST = 40                                                              # megabytes of the whole site
+MOST, PAGE = 40, 1                                                     # megabytes of the whole site, and of a page
 FILES = dict(zip(EXPLORERS, ("attention_explorer", "model_explorer")))
 TEMPLATES = jinja2.Environment(loader=jinja2.FileSystemLoader(PAGES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
                                undefined=jinja2.StrictUndefined)
@@ -32,7 +33,8 @@ TEMPLATES = jinja2.Environment(loader=jinja2.FileSystemLoader(PAGES), autoescape
 def build(folder, live=NAMES):
     """Write the site; the explorers and labs of the lessons named in `live` answer, the others are pictures.
 
-    Raises ValueError for a name that is no lesson's, RuntimeError for a lesson that cannot be run.
+    Where the recordings would make it too large, the largest of them keep fewer positions.
+    Raises ValueError for a name that is no lesson's, RuntimeError for a lesson that cannot be run, and for what is too large.
     """
     if unknown := set(live) - set(NAMES):
         raise ValueError(f"no lesson is named {', '.join(sorted(unknown))}: there are {', '.join(NAMES)}")
@@ -50,18 +52,14 @@ def build(folder, live=NAMES):
     prose = Prose(GLOSSARY.parent)
     letters = [prose.render(cell.source) for cell in read(GLOSSARY).cells]
     write(folder / "glossary.html", "glossary.html", **shared, letters=letters, headings=prose.headings)
-    for number, path in enumerate(PATHS):
+    ran = {}                                                             # of each lesson (explorers, labs)
+    for path in PATHS:
         began = time.monotonic()
         if path.stem in live:
             print("running", path.stem, end=" ... ", flush=True)
-        states, made = run(path) if path.stem in live else ({}, {})
-        labs = {i: lab["page"] | write_data(folder, f"{path.stem}.labs/{i}.js", lab["data"]) for i, lab in made.items()}
-        states |= labs
-        prose = Prose(path.parent)
-        write(folder / f"{path.stem}.html", "lesson.html", **shared, number=number, headings=prose.headings,
-              cells=[shown(cell, prose, states.get(i)) for i, cell in enumerate(read(path).cells) if not has_tag(cell, "install")],
-              explorers=len(states) > len(labs), labs=bool(labs), computed=any("lab" in lab for lab in labs.values()))
-        print("wrote", path.stem + told(states, labs, time.monotonic() - began), flush=True)
+        ran[path] = run(path) if path.stem in live else ({}, {})
+        write_lesson(folder, shared, path, *ran[path])
+        print("wrote", path.stem + told(*ran[path], time.monotonic() - began), flush=True)
     for_teachers(folder, shared)
     index = search.script([folder / f"{name}.html" for name in (*(path.stem for path in PATHS), "glossary")])
     (folder / "search_index.js").write_text(index, encoding="utf-8")
@@ -70,37 +68,76 @@ def build(folder, live=NAMES):
     (folder / "explorers.js").write_text(scripts(), encoding="utf-8")
     (folder / "computed.js").write_text("".join(map(text_of, (PAGES / "drawing.js", *sorted((PAGES / "computed").glob("*.js"))))),
                                         encoding="utf-8")
-    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
-    print(f"wrote {folder}, {size:.1f} MB")
-    if size > MOST:
-        raise RuntimeError(f"the site has {size:.1f} MB, and {MOST} are enough: lower BYTES in tools/site/labs.py")
+    make_room(folder, shared, ran)
+    link(folder.resolve().parent / "student", folder.resolve())
+    megabytes = size_of(folder) / 1e6
+    print(f"wrote {folder}, {megabytes:.1f} MB")
+    if megabytes > MOST:
+        raise RuntimeError(f"the site has {megabytes:.1f} MB, and {MOST} are enough")
 
 
-def write_data(folder, file, data):
-    """Write what a lab's page loads at the first touch; returns what the page must know of it."""
-    text = f"loaded({json.dumps(file)}, {json.dumps(data, separators=(',', ':'))});\n"
-    (folder / file).parent.mkdir(exist_ok=True)
-    (folder / file).write_text(text, encoding="utf-8")
-    return {"file": file, "positions": len(data.get("stops", [])), "bytes": len(text)}
+def size_of(folder):
+    """The bytes of all files."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def told(states, labs, seconds):
+def write_lesson(folder, shared, path, explorers, made):
+    """The page of a lesson, and what its labs load at the first touch."""
+    states, prose = dict(explorers), Prose(path.parent)
+    shutil.rmtree(folder / f"{path.stem}.labs", ignore_errors=True)     # what was written before
+    for i, lab in made.items():
+        states[i] = lab["page"] | {"file": f"{path.stem}.labs/{i}.js", "positions": len(lab["data"].get("stops", []))}
+        (folder / f"{path.stem}.labs").mkdir(exist_ok=True)
+        text = json.dumps(lab["data"], separators=(",", ":"))
+        (folder / states[i]["file"]).write_text(f"loaded({json.dumps(states[i]['file'])}, {text});\n", encoding="utf-8")
+    write(folder / f"{path.stem}.html", "lesson.html", **shared, number=PATHS.index(path), headings=prose.headings,
+          cells=[shown(cell, prose, states.get(i)) for i, cell in enumerate(read(path).cells) if not has_tag(cell, "install")],
+          explorers=bool(explorers), labs=bool(made), computed=any("lab" in lab["page"] for lab in made.values()),
+          live=models.LIVE.get(path.stem))
+
+
+def make_room(folder, shared, ran):
+    """Thin the largest recordings until the site has at most MOST megabytes; what is too large without them stays so."""
+    sizes = [labs.bytes_of(lab["data"]) for _, made in ran.values() for lab in made.values() if "stops" in lab["data"]]
+    room = int(MOST * 1e6) - size_of(folder) + sum(sizes)
+    if sum(sizes) <= room:
+        return
+    most = largest(sizes, room)
+    for path, (explorers, made) in ran.items():
+        for i, lab in made.items():
+            if "stops" in lab["data"] and labs.bytes_of(lab["data"]) > most:
+                made[i] = labs.lighter(**lab, most=most)
+                print(f"thinned to stay below {MOST} MB: {path.stem}, {told_of(made[i])}", flush=True)
+        write_lesson(folder, shared, path, explorers, made)
+
+
+def largest(sizes, room):
+    """What no size may exceed so that all together fit into the room, where they do not."""
+    left = len(sizes)
+    for size in sorted(sizes):
+        if size * left > room:
+            return room // left
+        room, left = room - size, left - 1
+
+
+def told(explorers, made, seconds):
     """What was made of a lesson that was run."""
-    if not states:
+    if not explorers and not made:
         return ""
-    parts = [f" in {seconds:.0f} s, explorers that answer: {len(states) - len(labs)}"]
-    for lab in labs.values():
-        kind = f"at {lab['positions']} positions" if lab["positions"] else "that is computed"
-        parts.append(f"a lab {kind}, {lab['bytes'] / 1e6:.2f} MB")
-    return "; ".join(parts)
+    return "; ".join([f" in {seconds:.0f} s, explorers that answer: {len(explorers)}", *map(told_of, made.values())])
+
+
+def told_of(lab):
+    positions = len(lab["data"].get("stops", []))
+    kind = f"at {positions} positions" if positions else "that is computed"
+    return f"a lab {kind}, {labs.bytes_of(lab['data']) / 1e6:.2f} MB"
 
 
 def for_teachers(folder, shared):
     """Write the page for teachers, and the answers to which it alone leads."""
     prose = Prose(ROOT)
-    handout = (folder.resolve().parent / "student" / "README.md").exists()
     computed = {function.__name__: function for function in (teaching.plan, teaching.lesson_table, teaching.mistakes)}
-    text = prose.render(jinja2.Template(text_of(PAGES / "teach.md")).render(computed, handout=handout, minutes=teaching.SESSION))
+    text = prose.render(jinja2.Template(text_of(PAGES / "teach.md")).render(computed, minutes=teaching.SESSION))
     write(folder / "teach.html", "teach.html", **shared, text=text, headings=prose.headings)
     prose = Prose(ROOT / "notebooks")
     answers = [(lesson, [shown(cell, prose, None) for cell in cells]) for lesson, cells in teaching.answers()]
@@ -121,7 +158,10 @@ def text_of(path):
 
 
 def write(path, template, **values):
+    """Write a page. Raises RuntimeError for one that is too large to open at once."""
     path.write_text(TEMPLATES.get_template(template).render(values), encoding="utf-8")
+    if path.stat().st_size > PAGE * 1e6:
+        raise RuntimeError(f"{path.name} has {path.stat().st_size / 1e6:.2f} MB, and {PAGE} is enough")
 
 
 def lessons(readme):

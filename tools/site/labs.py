@@ -5,6 +5,7 @@ The page holds the controls and the first picture; a file beside it, loaded when
 import base64
 import io
 import itertools
+import json
 import math
 from collections.abc import Iterable, Iterator
 
@@ -19,6 +20,7 @@ from helpers.widgets.controls import SLIDERS, allowed_values
 MOST, BYTES = 300, 1_300_000    # positions and bytes of a lab, about
 STEPS = 41                  # stops of a slider, at most
 SHARE = 2 / 3               # of the room left, for the next kind of position
+FEWER = 20, 10, 5, 2, 0     # places that a slider keeps, if the site has no room for more
 COLOURS = 4                 # from one value of a channel to the next: fewer bytes, and no difference that an eye would find
 APART = 12                  # pixels without a change between two rectangles
 
@@ -48,15 +50,51 @@ def record(lab: Lab) -> dict:
         visit(positions(ranges, lab.start, {name for name in ranges if is_slider(lab.controls[name])},
                         min(MOST, BYTES * len(stops) // recorder.size)))
         place(lab, lab.start)
-    kept = [sorted({at[i] for at in stops}) if is_slider(lab.controls[name]) else [*range(len(ranges[name]))]
-            for i, name in enumerate(ranges)]                           # a slider goes where something was recorded
-    controls = [described(lab.controls[name], [ranges[name][i] for i in numbers], lab.start[name])
-                for name, numbers in zip(ranges, kept)]
-    page = {"controls": controls, "drag": drag_of(lab),
+    page = {"controls": [described(lab.controls[name], ranges[name], lab.start[name]) for name in ranges], "drag": drag_of(lab),
             "picture": recorder.patches[0], "alt": recorder.frames[0][0], "width": lab.image.width,
             "height": round(lab.image.size[1] / lab.image.size[0] * lab.image.width)}
-    return {"page": page, "data": {"patches": recorder.patches[1:], "frames": recorder.frames,
-                                   "stops": [[*map(list.index, kept, at), frame] for at, frame in stops.items()]}}
+    return with_stops(page, recorder.patches[1:], recorder.frames, [[*at, frame] for at, frame in stops.items()])
+
+
+def with_stops(page: dict, patches: list, frames: list, stops: list[list[int]]) -> dict:
+    """The recording with these of its stops alone: sliders go to no other places, and what no stop shows is left out."""
+    shown = sorted({stop[-1] for stop in stops})
+    used = [0, *sorted({patch for frame in shown for patch, _, _ in frames[frame][2] if patch})]     # 0 is the page's picture
+    kept = [sorted({stop[i] for stop in stops}) if control["kind"] == "slider" else [*range(len(control["values"]))]
+            for i, control in enumerate(page["controls"])]
+    controls = [control | {"values": [control["values"][i] for i in places], "start": places.index(control["start"])}
+                for control, places in zip(page["controls"], kept)]
+    frames = [[alt, size, [[used.index(patch), x, y] for patch, x, y in parts]]
+              for alt, size, parts in map(frames.__getitem__, shown)]
+    return {"page": page | {"controls": controls},
+            "data": {"patches": [patches[patch - 1] for patch in used[1:]], "frames": frames,
+                     "stops": [[*map(list.index, kept, at), shown.index(frame)] for *at, frame in stops]}}
+
+
+def bytes_of(data: dict) -> int:
+    """The bytes of what lies beside the page."""
+    return len(json.dumps(data, separators=(",", ":")))
+
+
+def lighter(page: dict, data: dict, most: int) -> dict:
+    """The recording in at most `most` bytes of data, or, where even these are too many, at its start alone.
+
+    Where most controls stand elsewhere than at the start, sliders keep ever fewer places, in even steps, at last none.
+    """
+    starts, stops = [control["start"] for control in page["controls"]], data["stops"]
+    sliders = [i for i, control in enumerate(page["controls"]) if control["kind"] == "slider"]
+
+    def away(stop):
+        return [i for i, start in enumerate(starts) if stop[i] != start]
+    made = {"page": page, "data": data}
+    for together, steps in itertools.product(range(len(starts), 0, -1), FEWER):
+        if bytes_of(made["data"]) <= most:
+            return made
+        group = [stop for stop in stops if len(away(stop)) == together]
+        kept = {i: thinned(sorted({stop[i] for stop in group} - {starts[i]}), steps) for i in sliders}
+        stops = [stop for stop in stops if stop not in group or all(i not in sliders or stop[i] in kept[i] for i in away(stop))]
+        made = with_stops(page, data["patches"], data["frames"], stops)
+    return made if bytes_of(made["data"]) <= most else with_stops(page, data["patches"], data["frames"], data["stops"][:1])
 
 
 def reach(lab: Lab) -> dict[str, list]:
@@ -100,7 +138,7 @@ def products(ranges: dict[str, list], names: Iterable[str]) -> Iterator[dict]:
 
 
 def thinned(values: list, most: int) -> list:
-    """At most `most` of the values in even steps, the first and the last among them."""
+    """At most `most` of the values in even steps, the first and the last among them if these are two."""
     return [values[i] for i in np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int)]
 
 
@@ -201,4 +239,3 @@ def encoded(part: np.ndarray) -> str:
     buffer = io.BytesIO()
     Image.fromarray(part).save(buffer, "webp", lossless=True, quality=60, method=4)
     return base64.b64encode(buffer.getvalue()).decode()
-

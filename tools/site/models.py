@@ -15,6 +15,7 @@ from helpers.pretrained.weights import SHIPPED
 from helpers.text import BOS, pad
 
 PAGES = pathlib.Path(__file__).parent / "pages"
+LIVE = {"00_start_here": ("live-dates", "a date"), "09_translation": ("live-translator", "a sentence")}     # the places
 TEXT, HEAD, QUERY, KEY = "sunday november 30 1997", 2, 6, 9             # of lesson 0: the v whose cut changes the month
 
 

@@ -10,7 +10,7 @@ from helpers.exercises import EXERCISES
 from tests.notebooks import PATHS, is_solution, read, text_cells
 from tools.site.prose import anchor
 
-SESSION = 90                                                 # minutes
+SESSION, SLACK = 90, 5                                       # minutes, and how many more a session may have
 GOALS = {6: {0, 7}, 10: {0, 15}, 14: set(range(len(PATHS)))}     # sessions: the lessons that they lead to
 WORK = 4                                                     # a word of an exercise takes as long as so many words that are read
 SPLIT = 150                                                  # ending a session inside a lesson costs as much as 12 minutes too many
@@ -52,15 +52,18 @@ def lesson(path):
 
 @functools.cache
 def parts(path):
-    """The sections of a lesson up to its recap, and each exercise; what stands before the first heading belongs to the first."""
-    words, places, heading = {}, {}, ""
+    """The sections of a lesson, and each exercise. What stands before the first heading belongs to the first of them, and the
+    recap to the last."""
+    words, places, heading, recap = {}, {}, "", False
     for cell in read(path).cells:
         if cell.cell_type == "markdown" and (found := re.search(r"^##+ (?!Exercises)(.*)|^\*\*(\d)\. ", cell.source, flags=re.M)):
-            if heading == "Recap":                           # what follows is an appendix
+            if recap:                                        # what follows is an appendix
                 break
-            heading = found[1] or f"exercise {found[2]}"
-            places[heading] = anchor(found[1]) if found[1] else cell.id
-        factor = 0 if is_solution(cell) else WORK if heading.startswith("exercise ") else 1
+            recap = found[1] == "Recap"
+            if not recap:
+                heading = found[1] or f"exercise {found[2]}"
+                places[heading] = anchor(found[1]) if found[1] else cell.id
+        factor = 0 if is_solution(cell) else WORK if heading.startswith("exercise ") and not recap else 1
         words[heading] = words.get(heading, 0) + factor * len(cell.source.split())
     opening = words.pop("")
     words[next(iter(words))] += opening
@@ -87,7 +90,7 @@ def sessions(sections, number):
         found = [(math.inf, ())]
         for end in range(start + 1, len(sections) + 1):
             minutes = sum(part.minutes for part in sections[start:end])
-            if minutes > SESSION:
+            if minutes > SESSION + SLACK:
                 break
             cost, ends = best(end, left - 1)
             found.append((cost + (minutes - mean) ** 2 + SPLIT * (end < len(sections) and end not in starts), (end, *ends)))

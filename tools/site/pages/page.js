@@ -62,6 +62,7 @@ document.querySelectorAll(".explorer").forEach((el, n) => {
   explorers[kind]({ model: modelOf(state, keepInAddress), el });
   saved.className = "paper";
   el.append(saved);
+  if (el.nextElementSibling?.matches(".elsewhere")) el.querySelector(".touch").before(el.nextElementSibling);
   el.querySelectorAll("input[type=text]").forEach((box) => { box.disabled = true; });
   if (!said) return;
   for (let fold = el.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
