@@ -72,7 +72,8 @@ def test_no_english_sentence_is_both_trained_on_and_tested(tmp_path):
     namespace, seen = {}, {}
     for needed in ("import torch", "def on_real_sentences("):
         exec(next(source for source in cells if needed in source), namespace)
-    namespace |= {"smooth_loss": None, "train": lambda *_, **__: None, "batches": lambda data, *_: seen.update(known=data),
+    namespace |= {"device": "cpu", "smooth_loss": None, "train": lambda *_, **__: None,
+                  "batches": lambda data, *_: seen.update(known=data),
                   "bleu": lambda model, pairs, en, fr: seen.update(test=list(pairs), en=en)}
     namespace["on_real_sentences"](tmp_path / "fra.txt", steps=1)
     asked, known = [english for english, _ in seen["test"]], {tuple(seen["en"].decode(src)) for src, _ in seen["known"]}
