@@ -34,39 +34,36 @@ READ = """const read = (node) => {
 };"""
 PIXELS = "(node) => { " + READ + " return [...read(node)]; }"
 NAMED = "nodes => nodes.map((node) => node.labels[0]?.textContent ?? node.textContent)"
-# The milliseconds from each move of a slider until the page is painted with another picture.
-MOVES = "async () => { " + READ + """
-  const canvas = document.querySelector('.recorded canvas'), slider = document.querySelector('.recorded input[type=range]');
-  const seen = () => read(canvas).reduce((sum, c, i) => sum + c * (i % 977), 0), times = [];
-  for (let i = 0; i < 20; i++) {
+# [the milliseconds from a move until the page is painted with another picture], [] if none comes within so many frames.
+TIMED = READ + """
+  const timed = async (canvas, move, frames) => {
+    const seen = () => read(canvas).reduce((sum, c, i) => sum + c * (i % 977), 0);
     const before = seen(), began = performance.now();
-    slider.value = 2 * i;
-    slider.dispatchEvent(new Event('input'));
-    for (let tries = 0; tries < 100; tries++) {
+    move();
+    for (let tries = 0; tries < frames; tries++) {
       await new Promise(requestAnimationFrame);
       const now = performance.now();
-      if (seen() !== before) { times.push(now - began); break; }
+      if (seen() !== before) return [now - began];
     }
-  }
+    return [];
+  };"""
+# Moves the slider of the page's lab to twenty places; the times of the moves.
+MOVES = "async () => { " + TIMED + """
+  const canvas = document.querySelector('.recorded canvas'), slider = document.querySelector('.recorded input[type=range]');
+  const times = [];
+  for (let i = 0; i < 20; i++)
+    times.push(...await timed(canvas, () => { slider.value = 2 * i; slider.dispatchEvent(new Event('input')); }, 100));
   return times;
 }"""
-
-# Moves the first slider or menu of a lab to all of its places; returns the milliseconds of each move until the page is painted with
-# another picture, none for those that change nothing.
-EVERY_PLACE = "async (lab) => { " + READ + """
-  const control = lab.querySelector('input[type=range], select'), times = [];
-  const seen = () => read(lab.querySelector('canvas')).reduce((sum, c, i) => sum + c * (i % 977), 0);
+# Moves the first slider or menu of a lab to all of its places; the times of the moves that change the picture.
+EVERY_PLACE = "async (lab) => { " + TIMED + """
+  const control = lab.querySelector('input[type=range], select'), canvas = lab.querySelector('canvas'), times = [];
   const places = control.options?.length ?? Number(control.max) + 1;
-  for (let i = 0; i < places; i++) {
-    const before = seen(), began = performance.now();
-    if (control.matches('select')) control.selectedIndex = i; else control.value = i;
-    control.dispatchEvent(new Event('input'));
-    for (let tries = 0; tries < 20; tries++) {
-      await new Promise(requestAnimationFrame);
-      const now = performance.now();
-      if (seen() !== before) { times.push(now - began); break; }
-    }
-  }
+  for (let i = 0; i < places; i++)
+    times.push(...await timed(canvas, () => {
+      if (control.matches('select')) control.selectedIndex = i; else control.value = i;
+      control.dispatchEvent(new Event('input'));
+    }, 20));
   return times;
 }"""
 
