@@ -120,7 +120,7 @@ EXERCISES = {
         [(torch.tensor([[1.0, 2.0], [9.0, 7.0]]), torch.tensor([[True, True], [True, False]]), 1, 2),
          (torch.tensor([[1.0, 2.0, 3.0], [10.0, 5.0, 5.0]]), torch.tensor([[True, True, True], [True, False, False]]), 0, 2),
          (numbers(2, 3, seed=22).square(), torch.tensor([[False, False, False], [True, True, False]]), 0, 2),
-         (numbers(6, 3, seed=20).square(), numbers(6, 3, seed=21) > -0.3, 2, 4),
+         (numbers(6, 3, seed=20).square(), numbers(6, 3, seed=21) > -0.3, 1, 3),
          (numbers(5, 4, seed=18).square(), numbers(5, 4, seed=19) > 0.2, 1, 3)],
         {
             "this is the mean over the process's own tokens; divide its sum by the masked tokens of the whole batch":
@@ -147,6 +147,8 @@ EXERCISES = {
                 lambda x, m, rank, world: world * sum(
                     torch.where(ours, of, 0).sum() for of, ours in zip(x.tensor_split(world)[rank], m.tensor_split(world)[rank])
                 ) / m.sum(),
+            "these are `len // world` neighbouring rows; the process takes `rank`, `rank + world`, and so on":
+                lambda x, m, rank, world: world * (x * m)[rank * (len(x) // world):(rank + 1) * (len(x) // world)].sum() / m.sum(),
             "one row alone is taken; the process takes `rank`, `rank + world`, and so on":
                 lambda x, m, rank, world: world * (x * m)[rank].sum() / m.sum(),
             "these are rows from `rank` on; the process takes each `world`-th of them, `[rank::world]`":

@@ -26,12 +26,16 @@ function duration(seconds) {
   return `${short(seconds / size)} ${unit}`;
 }
 
+// A triangle that points to the right: the bar goes on.
+const arrowAt = (x, y) => `${x},${y - 7} ${x + 11},${y} ${x},${y + 7}`;
+
 computedLabs.cost = (box, { rate }) => {
   const bars = panel({ width: 420, height: 260, grid: true, y: { label: "", from: -0.8, to: 2.5, ticks: [] },
     x: { label: "share of the card", from: 0, to: 2.1, ticks: [0, 1, 2], names: { 0: "0", 1: "100 %", 2: "200 %" } } });
   const drawn = CARDS.map((card, row) => ({
     rects: KEPT.map((name, i) => add(bars, "rect", { class: `kept ${name}`, "fill-opacity": STRONG[i], y: bars.Y(row - 0.2), height: bars.Y(0.5) - bars.Y(0) })),
     text: add(bars, "text", { x: bars.X(0) + 4, y: bars.Y(row - 0.2) - 4 }),
+    more: add(bars, "polygon", { fill: "currentColor", points: arrowAt(bars.X(2) + 2, (bars.Y(row - 0.2) + bars.Y(row + 0.3)) / 2) }),
   }));
   const lines = element("p", { class: "lines", "aria-hidden": "true" });
   box.append(panelRow(bars.node, lines));
@@ -43,20 +47,21 @@ computedLabs.cost = (box, { rate }) => {
       const sizes = memoryOf(values).map((bytes) => bytes / 1e9), whole = sizes.reduce((a, b) => a + b), flops = stepFlops(values);
       CARDS.forEach((card, row) => {
         let begin = 0;
-        sizes.forEach((size, i) => {                                    // what is above 200 % is cut off
+        sizes.forEach((size, i) => {                                    // what is above 200 % is cut off: an arrow says so
           const end = begin + size / card, [from, to] = [begin, end].map((share) => bars.X(Math.min(share, 2)));
           Object.entries({ x: from, width: to - from }).forEach(([name, value]) => drawn[row].rects[i].setAttribute(name, value));
           begin = end;
         });
+        drawn[row].more.setAttribute("visibility", begin > 2 ? "visible" : "hidden");
         drawn[row].text.textContent = `${card} GB: ${short(100 * begin)} %`;
       });
       const fits = CARDS.map((card) => `${card} GB: ${whole <= card ? "fits" : "does not fit"}`), { billions } = values;
       const gpu = flops / (values.numbers === "float32" ? 2e13 : 1e14), steps = (billions * 1e9) / (values.batch * values.length);
-      const took = [["the core that made this page, float32", flops / rate], ["a GPU", gpu], ["64 such GPUs", gpu / 64]];
+      const took = [["the core that made this page, float32", flops / rate, 1], ["a GPU", gpu, 1], ["64 GPUs, each with this batch", gpu, 64]];
       const trillion = `${short(flops / 1e12)} trillion FLOPs a step`;
       lines.textContent = ["From left to right:", ...KEPT.map((name, i) => `${name}: ${short(sizes[i])} GB`), `in sum: ${short(whole)} GB`, "",
         `${trillion}; by FLOPs alone`, `a step, and ${billions} billion tokens, take`,
-        ...took.map(([name, step]) => `${name}: ${duration(step)}, ${duration(steps * step)}`)].join("\n");
+        ...took.map(([name, step, cards]) => `${name}: ${duration(step)}, ${duration((steps * step) / cards)}`)].join("\n");
       return `${values.layers} layers of width ${values.d_model}, ${values.batch} texts of ${values.length} tokens, attention ${values.attention}, `
         + `kept: ${values.keep}, ${values.numbers}. In sum ${short(whole)} GB; ${fits.join("; ")}. ${trillion}; `
         + `${billions} billion tokens take a GPU ${duration(steps * gpu)}.`;
