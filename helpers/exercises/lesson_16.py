@@ -74,6 +74,8 @@ EXERCISES = {
                 lambda weights, heads: with_others(weights, heads, weights[:, heads].sum(0, keepdim=True)),
             "you take the mean over the heads; take it over the texts of the batch, for each head by itself":
                 lambda weights, heads: with_others(weights, heads, weights[:, heads].mean(1, keepdim=True)),
+            "you take the mean over all heads, `mean(1)`; take it over the texts of the batch, `mean(0)`, for each head by itself":
+                lambda weights, heads: with_others(weights, heads, weights.mean(1, keepdim=True)),
             "you take the mean over the queries; take it over the texts of the batch":
                 lambda weights, heads: with_others(weights, heads, weights[:, heads].mean(-2, keepdim=True)),
             "all keys get the same weight, as by a mean over the keys; take the mean over the texts of the batch":

@@ -137,6 +137,10 @@ EXERCISES = {
                 lambda x, m, rank, world: part(x, m, rank, world, by=m.numel()),
             "all losses of the process are added; only those of masked tokens count":
                 lambda x, m, rank, world: world * x[rank::world].sum() / m.sum(),
+            "all tokens are taken, in the sum and in the number; only masked ones count":
+                lambda x, m, rank, world: world * x[rank::world].sum() / m.numel(),
+            "this is the mean over all tokens of the process; add its masked losses, and divide by all masked tokens":
+                lambda x, m, rank, world: x[rank::world].mean(),
             "`masked` is the wrong way round; True means that the token counts":
                 lambda x, m, rank, world: part(x, ~m, rank, world),
             "this is the mean of the whole batch; the process takes its own rows alone":

@@ -29,7 +29,7 @@ def test_every_cell_takes_another_model(page):
 
 
 def test_the_lab_of_heads_answers_every_query(page, recwarn):
-    lab = explore(page["switch"], search="", word=list(page["SENSES"]), layer=(0, 1), heads=[0, 1, "all"],
+    lab = explore(page["switch"], search="", word=list(page["SENSES"]), layer=[0, 1, "all"], heads=[0, 1, "all"],
                   how=list(page["HOW"]))
     for text in TYPED:
         lab.move(search=text)
@@ -37,6 +37,9 @@ def test_the_lab_of_heads_answers_every_query(page, recwarn):
     for position, heads in (({}, "head 0"), ({"heads": 1}, "head 1"), ({"heads": "all"}, "all heads")):
         lab.move(**position)
         assert f"Layer 0, {heads} off:" in lab.image.alt
+        lab.move(layer="all")
+        assert f"All layers, {heads} off:" in lab.image.alt
+        lab.move(layer=0)
     assert not list(recwarn)
 
 
@@ -50,6 +53,12 @@ def test_the_lab_of_classes_takes_whatever_is_typed(page, recwarn):
     for features in kinds:
         lab.move(A="", B="one line", C="a\nb", features=features)
         assert lab.image.alt == "Two boxes need two lines each."
+    lab.move(A="a parcel\nit came", B="money\na card", C="", features="tf-idf", text="")
+    assert lab.image.alt.endswith("your text: empty.")
+    lab.move(text="zebra")
+    assert lab.image.alt.endswith("your text: no word in common.")
+    lab = explore(page["teach"], A="", B="", C="", text="a parcel", features=kinds, examples=["15 by intent"])
+    assert " of 15 right" in lab.image.alt
     assert not list(recwarn)
 
 
