@@ -12,7 +12,7 @@ from tests.notebooks import ROOT
 
 FIGURES = ROOT / "tests" / "benchmarks" / "figures.csv"
 PAGE, README = FIGURES.with_name("README.md"), ROOT / "README.md"
-FIELDS = ["test", "measured", "here", "against", "ratio", "how"]
+FIELDS = ["test", "measured", "here", "against", "ratio", "how", "on"]             # on: the day, as 2026-11-29
 HEADINGS = {
     "test_widgets.py": "From a slider's move to new pixels, milliseconds",
     "test_transformer.py": "The same work, against `torch.nn`",
@@ -81,9 +81,9 @@ def merged(old, new):
 
 def table(rows):
     """The lines of the table: a heading for each file, then what it measured."""
-    lines = ["| measured | this course | held against | ratio | how |", "| --- | --- | --- | --- | --- |"]
+    lines = ["| measured | this course | held against | ratio | how | on |", "| --- | --- | --- | --- | --- | --- |"]
     for file, some in itertools.groupby(rows, file_of):
-        lines.append(f"| **{HEADINGS[file]}** | | | | |")
+        lines.append(f"| **{HEADINGS[file]}** | | | | | |")
         lines += ["| " + " | ".join(row[field] for field in FIELDS[1:]) + " |" for row in some]
     return lines
 

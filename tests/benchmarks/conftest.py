@@ -1,4 +1,5 @@
 """What the benchmarks share: the recorder of figures, turns, and published data that may be missing."""
+from datetime import date
 from time import perf_counter, process_time
 
 import pytest
@@ -71,7 +72,7 @@ def read_or_skip():
 
 def pytest_terminal_summary(terminalreporter):
     """Keep the figures of the tests that passed."""
-    rows = [dict(zip(table.FIELDS, [report.nodeid.split("/")[-1], *row], strict=True))
+    rows = [dict(zip(table.FIELDS, [report.nodeid.split("/")[-1], *row, date.today().isoformat()], strict=True))
             for report in terminalreporter.stats.get("passed", []) for name, row in report.user_properties if name == "figure"]
     table.write(rows)
     terminalreporter.write_line(f"{len(rows)} figures measured; tests/benchmarks/figures.csv and README.md hold them")

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from datetime import date
 
 import pytest
 import torch
@@ -45,7 +46,7 @@ def test_skipped(read_or_skip, figure):
 
 
 def row(test, what="speed", here="1.00"):
-    return dict(zip(table.FIELDS, [test, what, here, "", "", ""], strict=True))
+    return dict(zip(table.FIELDS, [test, what, here, "", "", "", "2026-11-21"], strict=True))
 
 
 @pytest.mark.parametrize(("text", "lines"), [(PAGE, table.table), (README, table.headlines)], ids=["table", "headlines"])
@@ -102,7 +103,7 @@ def test_a_table_has_a_heading_for_each_file():
     lines = table.table([row("test_books.py::a"), row("test_books.py::b", "size"), row("test_snli.py::a")])
     assert [line.split(" | ")[0] for line in lines[2:]] == [
         f"| **{table.HEADINGS['test_books.py']}**", "| speed", "| size", f"| **{table.HEADINGS['test_snli.py']}**", "| speed"]
-    assert {line.count("|") for line in lines} == {6}
+    assert {line.count("|") for line in lines} == {7}
 
 
 def test_what_is_around_the_table_stays():
@@ -125,6 +126,7 @@ def test_only_what_passed_is_kept(tmp_path):
     *lines, _ = (tmp_path / "table.md").read_text().splitlines()
     assert lines[-2].startswith("| bad | 7.00 |")
     assert lines[-1].startswith("| good | 4.50 (3.00 to 6.00) | theirs 1.75 (1.50 to 2.00) | 2.75 (1.50 to 4.00) | 1 thread, 0 s")
+    assert lines[-1].endswith(f"| {date.today()} |")
 
 
 @pytest.mark.parametrize(("found", "text"), [
