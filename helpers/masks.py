@@ -42,7 +42,7 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     if mask is None:
         return scores.softmax(-1)
     check_mask(mask, scores.shape)
-    # A row that sees nothing would be 0 / 0 with -inf: it takes 0 through the softmax, and loses its weights after it.
+    # A row that sees nothing would be 0 / 0 with -inf: it gets the score 0 here, and the weight 0 in the last line.
     fill = torch.where(mask.any(-1, keepdim=True), -torch.inf, 0.0).to(scores)
     weights = torch.where(mask, scores, fill).softmax(-1)
     return weights.masked_fill(~mask, 0.0)

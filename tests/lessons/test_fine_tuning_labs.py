@@ -19,9 +19,9 @@ def page():
     namespace |= {"judge": namespace["BertClassifier"](namespace["pretrained"](), 3).eval(),
                   "rows": {"two texts": ([pair], [], [pair])}, "LABELS": ["entailment", "neutral", "contradiction"]}
     for cell in cells:
-        if any(f"def {name}(" in cell.source for name in ("differences", "examine")):
+        if any(f"def {name}(" in cell.source for name in ("differences", "indexed", "examine")):
             exec(cell.source, namespace)
-        if "def differences(" in cell.source:
+        if "def indexed(" in cell.source:
             namespace["linear"] = torch.nn.Linear(len(namespace["index"]), 3)
     return namespace
 

@@ -14,12 +14,13 @@ def bert_input():
     d = Drawing(526, "What BERT reads", (
         "Seven tokens of two texts: the class token, re, its continuation key, a separator, the, door, and a separator. "
         "Each column has three numbers: the id of its token, its segment, 0 for the first text and 1 for the second, and its "
-        "position, 0 to 6. Each of the three chooses a row of a learned table. The three rows meet in a sum, layer normalisation "
-        "follows, and the result is one vector for each column, of shape B, T, d_model."))
+        "position, 0 to 6. Each of the three chooses a row of a learned table. In each column the three rows are added and "
+        "normalised, and the result is one vector for each column, of shape B, T, d_model."))
     left, step, side = 154, 57, 55
     columns, wide, bus = [left + step * i for i in range(len(TOKENS))], step * 6 + side, 577
     rows = [(40, "**token**", "`input_ids`", TOKENS, 'vocab_size'), (160, "**segment**", "`token_type_ids`", SEGMENTS, '2'),
             (280, "**position**", "`0 ... T - 1`", range(len(TOKENS)), 'max_len')]
+    norm = d.box(left, 400, wide, 36, "in each column: the three rows added, normalised", "parameter", size=15)
     for y, name, theirs, values, size in rows:
         d.text(20, y + 10, name, anchor="start")
         d.text(20, y + 34, theirs, anchor="start", size=15)
@@ -27,9 +28,7 @@ def bert_input():
             d.box(x, y, side, 34, f"`{value}`", size=15)
             d.arrow((x + side / 2, y + 34), (x + side / 2, y + 60))
         table = d.box(left, y + 60, wide, 36, f"table `[{size}, d_model]`", "parameter", size=15)
-        d.arrow(table.right, (bus, y + 78), (bus, 406))
-    norm = d.box(left, 400, wide, 36, "layer normalisation", "parameter")
-    d.arrow(d.sign(bus, 418).left, norm.right)
+        d.arrow(table.right, (bus, y + 78), (bus, 418), norm.right)
     for x, vector in zip(columns, VECTORS):
         d.arrow((x + side / 2, 436), (x + side / 2, 458))
         d.cells(x + side / 2 - 10, 458, [[part] for part in vector], "plain", 20, 16)

@@ -30,9 +30,7 @@ def heads():
         d.text(middle, 312, used, size=15)
         if name in NAMES[:2]:
             d.box(middle - 45, 340, 90, 34, "`pooler`", "parameter", size=15)
-        else:
-            d.arrow((middle, 340), (middle, 396), head=False)
-        d.arrow((middle, 374), (middle, 398))
+        d.arrow((middle, 374 if name in NAMES[:2] else 340), (middle, 398))
         d.box(x + 4, 400, WIDTH - 8, 38, "**head**, new", "weight")
         d.arrow((middle, 438), (middle, 462))
         d.text(middle, 476, shape, size=15)

@@ -61,10 +61,11 @@ computedLabs.clocks = (box, { angles: packed }) => {
       line.setAttribute("d", pathOf(past, places, found));
       weights.replaceChildren(...dotsAt(past, places, found));
       const weight = n <= m ? found[n].toFixed(2) : "none, after the query";
-      scores.write(`query at ${m}, key at ${n}: score ${score.toFixed(2)}`);
+      const atWhole = sums.filter(whole), top = atWhole.indexOf(Math.max(...atWhole)) - 100;                // a whole offset
+      scores.write(`query at ${m}, key at ${n}: score ${score.toFixed(2)}; highest at ${top}`);
       const most = found.indexOf(Math.max(...found));
       past.write(`weight of this key: ${weight}; largest at ${places[most]}: ${found[most].toFixed(2)}`);
-      return `Query at ${m}, key at ${n}, base ${values.base}: score ≈ ${score.toFixed(2)}, clock 0 ≈ ${parts[0].toFixed(2)}, weight: ${weight}.`;
+      return `Query at ${m}, key at ${n}, base ${values.base}: score ≈ ${score.toFixed(2)}, highest at ${top}, clock 0 ≈ ${parts[0].toFixed(2)}, weight: ${weight}.`;
     },
   };
 };
