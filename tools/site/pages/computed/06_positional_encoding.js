@@ -61,7 +61,7 @@ computedLabs.clocks = (box, { angles: packed }) => {
       line.setAttribute("d", pathOf(past, places, found));
       weights.replaceChildren(...dotsAt(past, places, found));
       const weight = n <= m ? found[n].toFixed(2) : "none, after the query";
-      const atWhole = sums.filter(whole), top = atWhole.indexOf(Math.max(...atWhole)) - 100;                // a whole offset
+      const atWhole = sums.filter(whole), top = OFFSETS.filter(whole)[atWhole.indexOf(Math.max(...atWhole))];
       scores.write(`query at ${m}, key at ${n}: score ${score.toFixed(2)}; highest at ${top}`);
       const most = found.indexOf(Math.max(...found));
       past.write(`weight of this key: ${weight}; largest at ${places[most]}: ${found[most].toFixed(2)}`);
