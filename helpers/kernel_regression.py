@@ -33,9 +33,9 @@ def nadaraya_watson(query: Tensor, key: Tensor, value: Tensor, log_kernel: Calla
     """Average the values, each weighted by how close its key is to the query.
 
     query `[T_q]`; key and value `[T_k]`, or `[T_q, T_k]` where every query has its own;
-    width > 0, in the units of query and key.
+    width at least 1e-15, in the units of query and key.
     Returns the output `[T_q]` and the weights `[T_q, T_k]`. A query with no key in reach gets zeros.
-    Raises ValueError for sizes that do not match or a width that is not positive.
+    Raises ValueError for sizes that do not match or a width below 1e-15.
     Source: Nadaraya, On Estimating Regression (1964); Watson, Smooth Regression Analysis (1964).
     """
     check_sizes(query, key, value)
@@ -75,6 +75,6 @@ def check_sizes(query, key, value):
 
 
 def check_width(width):
-    """Raise unless `width` is a number above 0."""
-    if not width > 0:
-        raise ValueError(f"width={float(width):g}: a kernel needs a width above 0")
+    """Raise unless `width` is a number above 0, and so far above that squares of distances in widths do not overflow."""
+    if not width >= 1e-15:
+        raise ValueError(f"width={float(width):g}: a kernel needs a width above 0, of 1e-15 or more")

@@ -1,9 +1,14 @@
-"""Exercises of lesson 01: nearest neighbours as attention, a map that leaves each point out, and averages of a batch."""
+"""Exercises of lesson 01: an average by hand, nearest neighbours, a map that leaves each point out, and averages of a batch."""
 import math
 
 import torch
 
 from helpers.exercises.exercise import Exercise, numbers
+
+
+def slow_kernel_average(query, key, value, width):
+    scores = torch.stack([-((query - x) / width) ** 2 / 2 for x in key])
+    return sum(weight * number for weight, number in zip(scores.softmax(0), value))
 
 
 def slow_nearest_weights(query, key, k):
@@ -35,7 +40,8 @@ def slow_average_batch(query, key, value, width):
 
 
 def nearest(closeness, k, share):
-    return torch.zeros_like(closeness).scatter(-1, closeness.topk(k).indices, share)
+    order = closeness.argsort(dim=-1, descending=True, stable=True)
+    return torch.zeros_like(closeness).scatter(-1, order[:, :k], share)
 
 
 def up_to_the_kth(query, key, k):
@@ -52,6 +58,10 @@ def exponentials_first(x, width):
     return hidden / hidden.sum(1, keepdim=True)
 
 
+def scores_of(query, key, width):
+    return -(((query - key) / width) ** 2) / 2
+
+
 def exponentials(scores):
     return scores.exp() / scores.exp().sum(-1, keepdim=True)
 
@@ -60,11 +70,32 @@ def batch_scores(query, key, width):
     return -(((query.unsqueeze(2) - key.unsqueeze(1)) / width) ** 2) / 2
 
 
+FLATS = torch.tensor([1.0, 2.0, 4.0]), torch.tensor([10.0, 20.0, 60.0])
 points = torch.tensor([-1.1, 0.3, 0.8, 2.0, 3.7])
 quarters = [(4 * numbers(40, seed=seed)).round() / 4 for seed in (3, 4)]      # their distances are exact
 TIES = torch.tensor([1.0, -1.0, 1.0, -1.0, 1.0])
 
 EXERCISES = {
+    "kernel_average": Exercise(
+        slow_kernel_average,
+        [(torch.tensor(3.0), *FLATS, 1.0), (torch.tensor(3.0), *FLATS, 0.5), (torch.tensor(2.0), *FLATS, 2.0),
+         (torch.tensor(60.0), *FLATS, 1.0), (torch.tensor(0.4), points, points.sin(), 0.7)],
+        {
+            "the width does nothing yet; divide the difference by it":
+                lambda query, key, value, width: scores_of(query, key, 1.0).softmax(0) @ value,
+            "you multiply the difference by the width; divide by it, so that a larger width looks farther":
+                lambda query, key, value, width: scores_of(query, key, 1 / width).softmax(0) @ value,
+            "you divide the score by the width; divide the difference, before the square":
+                lambda query, key, value, width: (scores_of(query, key, 1.0) / width).softmax(0) @ value,
+            "the / 2 of the Gaussian kernel is missing":
+                lambda query, key, value, width: (2 * scores_of(query, key, width)).softmax(0) @ value,
+            "the far keys get the most weight; the minus before the square is missing":
+                lambda query, key, value, width: (-scores_of(query, key, width)).softmax(0) @ value,
+            "the weights do not sum to 1; divide the exponentials by their sum, or take the softmax":
+                lambda query, key, value, width: scores_of(query, key, width).exp() @ value,
+            "the exponential of a very low score is 0, and 0/0 is NaN; take the softmax of the scores":
+                lambda query, key, value, width: exponentials(scores_of(query, key, width)) @ value,
+        }),
     "nearest_weights": Exercise(
         slow_nearest_weights,
         [(torch.tensor([0.0, 2.2]), torch.tensor([1.0, 2.0, 4.0]), 2), (torch.tensor([-2.0, 0.6]), points, 1),
@@ -75,7 +106,7 @@ EXERCISES = {
                 up_to_the_kth,
             "each of the k nearest keys has the weight 1, so the row sums to k; divide by k":
                 lambda query, key, k: nearest(-(query.unsqueeze(1) - key).abs(), k, 1.0),
-            "these are the farthest keys; topk takes the largest, so pass largest=False":
+            "these are the farthest keys; sort from small to large, or pass largest=False to topk":
                 lambda query, key, k: nearest((query.unsqueeze(1) - key).abs(), k, 1 / k),
             "a key far above the query counts as near; take the absolute value of the difference":
                 lambda query, key, k: nearest(-(query.unsqueeze(1) - key), k, 1 / k),
@@ -91,6 +122,10 @@ EXERCISES = {
                 exponentials_first,
             "a point far away scores lower than the number that hides the diagonal, so a point sees itself; hide it by -inf":
                 lambda x, width: gaussian_scores(x, width).fill_diagonal_(-1e9).softmax(-1),
+            "a point far away scores lower than -100, so a point sees itself; hide the diagonal by -inf":
+                lambda x, width: gaussian_scores(x, width).fill_diagonal_(-100).softmax(-1),
+            "0 times inf is NaN; put -inf on the diagonal with fill_diagonal_ or masked_fill":
+                lambda x, width: (gaussian_scores(x, width) - torch.eye(len(x)) * torch.inf).softmax(-1),
             "each point still sees itself, so the diagonal is not 0":
                 lambda x, width: gaussian_scores(x, width).softmax(-1),
             "the diagonal became 0 after the softmax, so the rows sum to less than 1; mask it before":

@@ -1,9 +1,22 @@
-"""Exercises of lesson 17: merging outputs over two halves of the keys, a process's part of the loss, and rounding."""
+"""Exercises of lesson 17: what a run costs, merging outputs over two halves of the keys, a process's part of the loss, rounding."""
 import math
 
 import torch
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from helpers.exercises.exercise import Exercise, numbers
+
+
+def slow_training_cost(layers, d_model, d_ff, d_kv, T, D, rate):
+    with torch.device("meta"), FlopCounterMode(display=False) as counter:      # one text in one layer
+        x = torch.empty(T, d_model, requires_grad=True)
+        q = nn.Linear(d_model, d_model)(x)
+        k, v = (nn.Linear(d_model, d_kv)(x).repeat(1, d_model // d_kv) for _ in range(2))      # heads share them
+        attended = nn.Linear(d_model, d_model)(q @ k.mT @ v)  # one head counts as much as many
+        nn.Linear(d_ff, d_model)(nn.Linear(d_model, d_ff)(attended)).sum().backward()
+    flops = counter.get_total_flops() * layers * D / T
+    return torch.tensor([flops / 1e18, flops / rate / 86_400])
 
 
 def slow_merge(output_a, lse_a, output_b, lse_b):
@@ -33,6 +46,13 @@ def slow_keep_digits(x, digits):
         whole = round(m * 2**digits)                          # a tie goes to the even one
         numbers.append(math.ldexp(whole, e - digits))
     return torch.tensor(numbers)
+
+
+def of_run(layers, d_model, d_ff, d_kv, T, D, rate, passes=3, of_weight=2, width=None, day=86_400, without=0):
+    """The cost by the formula. width: of the scores and averages, 2 * d_model without one; without: so many of the weights."""
+    weights = 2 * d_model**2 + 2 * d_model * d_kv + 2 * d_model * d_ff - without
+    flops = passes * D * layers * (of_weight * weights + 2 * (2 * d_model if width is None else width) * T)
+    return torch.tensor([flops / 1e18, flops / rate / day])
 
 
 def weighed(output_a, weight_a, output_b, weight_b):
@@ -74,6 +94,47 @@ def not_moved_back(x, digits):
 
 
 EXERCISES = {
+    "training_cost": Exercise(
+        slow_training_cost,
+        [(1, 2, 8, 2, 3, 3e15, 1.25e13), (2, 4, 12, 2, 5, 1e15, 1e13), (12, 768, 3072, 256, 1024, 1e10, 1e13),
+         (6, 512, 1024, 128, 2048, 3e9, 2e12)],
+        {
+            "this is the forward pass alone; the backward pass takes twice as much again":
+                lambda *of: of_run(*of, passes=1),
+            "this is the backward pass alone; add the forward pass":
+                lambda *of: of_run(*of, passes=2),
+            "one FLOP for each weight; a multiplication and an addition are two":
+                lambda *of: of_run(*of, of_weight=1),
+            "6 FLOPs for each weight and token are the matrices alone; add scores and averages":
+                lambda *of: of_run(*of, width=0),
+            "scores or averages are missing; each takes 2 * d_model * T for a token":
+                lambda *of: of_run(*of, width=of[1]),
+            "keys and values have d_kv columns, not d_model":
+                lambda *of: of_run(*of, without=2 * of[1] * (of[3] - of[1])),
+            "the feed-forward network is d_ff wide, not 4 * d_model":
+                lambda *of: of_run(*of, without=2 * of[1] * (of[2] - 4 * of[1])),
+            "the feed-forward network has two matrices":
+                lambda *of: of_run(*of, without=of[1] * of[2]),
+            "the output projection of attention is missing":
+                lambda *of: of_run(*of, without=of[1]**2),
+            "keys or values are missing; both are d_kv wide":
+                lambda *of: of_run(*of, without=of[1] * of[3]),
+            "heads that share keys still have scores and averages of their own, so these take d_model, not d_kv":
+                lambda *of: of_run(*of, width=2 * of[3]),
+            "scores and averages are those of a whole text, T times too many; a token has T of each":
+                lambda *of: of_run(*of, width=2 * of[1] * of[4]),
+            "this is one layer; multiply by their number":
+                lambda layers, *of: of_run(1, *of),
+            "D is the number of tokens, not of texts":
+                lambda layers, d, d_ff, d_kv, T, D, rate: of_run(layers, d, d_ff, d_kv, T, D * T, rate),
+            "these are seconds; a day has 86,400":
+                lambda *of: of_run(*of, day=1),
+            "these are hours; a day has 24":
+                lambda *of: of_run(*of, day=3600),
+            "these are FLOPs, not units of 10^18":
+                lambda *of: of_run(*of) * torch.tensor([1e18, 1.0]),
+        },
+        without="get_total_flops"),
     "merge": Exercise(
         slow_merge,
         [(torch.tensor([[1.0, 3.0]]), torch.tensor([0.0]), torch.tensor([[5.0, 7.0]]), torch.tensor([1.0])),

@@ -190,4 +190,4 @@ class AttentionExplorer(Typed, Touch, anywidget.AnyWidget):
         return f"AttentionExplorer({describe(numbers | grid)})"
 
     def _repr_mimebundle_(self, **kwargs):
-        return beside(super()._repr_mimebundle_(**kwargs), self.picture().as_still(), repr(self))
+        return beside(super()._repr_mimebundle_(**kwargs), (self.still or self.picture()).as_still(), repr(self))

@@ -1,7 +1,7 @@
-// The maps of the last two leading axes at once, small and without tokens.
+// The maps of the last two leading axes at once, small and without tokens, but for keys of one character below maps of one axis.
 import { BOLD, FAINT, FOCUS, INK, KEY, LINE, QUERY, STROKE, TEXT, clamp, element, paper, shorten, widest } from "./drawing.js";
 
-const BETWEEN_MAPS = 6, NARROWEST_NAMED = 34;         // a map must be that wide to have a label
+const BETWEEN_MAPS = 6, NARROWEST_NAMED = 34, NARROWEST_KEY = 9;      // a map or a column must be that wide to have a label
 
 export class GridPanel {
   constructor(weights) {
@@ -28,27 +28,30 @@ export class GridPanel {
     const isNamed = !two || across(sizes[1]) >= NARROWEST_NAMED;
     this.lines = isNamed ? Math.max(0, ...weights.labels.map((label) => this.linesOf(label).length)) : 0;     // of labels
     this.line = (two ? 0 : LINE + 2) + this.lines * LINE;             // above each map
+    const isShort = !two && weights.keys.every((key) => [...key].length < 2);
+    const belowOf = (columns) => (isShort && across(columns) >= NARROWEST_KEY * T_k ? LINE + 2 : 0);         // room for the keys
     const cellOf = (columns) => {
       const rows = two ? sizes[0] : Math.ceil(sizes[0] / columns);
-      return Math.min(across(columns) / T_k, ((room.height - this.top) / rows - this.line - BETWEEN_MAPS) / T_q, 16);
+      return Math.min(across(columns) / T_k, ((room.height - this.top) / rows - this.line - belowOf(columns) - BETWEEN_MAPS) / T_q, 16);
     };
     const choices = Array.from({ length: two ? 0 : sizes[0] }, (_, i) => i + 1);
     const columns = two ? sizes[1] : choices.reduce((best, n) => (cellOf(n) > cellOf(best) ? n : best));
     const cell = Math.max(cellOf(columns), 0.1), rows = two ? sizes[0] : Math.ceil(sizes[0] / columns);
     this.cell = cell >= 2 ? Math.floor(cell * 2) / 2 : cell;
+    this.below = this.cell >= NARROWEST_KEY ? belowOf(columns) : 0;
     Object.assign(this, { sizes, columns, rows, two });
     this.mapWidth = T_k * this.cell;
     this.mapHeight = T_q * this.cell;
     this.width = Math.max(this.left + columns * (this.mapWidth + BETWEEN_MAPS) + 2, 120);
-    this.height = this.top + rows * (this.mapHeight + this.line + BETWEEN_MAPS);
+    this.height = this.top + rows * (this.mapHeight + this.line + this.below + BETWEEN_MAPS);
   }
 
   paint(g) {
-    const { weights, sizes, columns, two, mapWidth, mapHeight, left, top, line } = this;
+    const { weights, sizes, columns, two, mapWidth, mapHeight, left, top, line, below } = this;
     const fixed = weights.index.slice(0, weights.sizes.length - sizes.length);
     this.places = Array.from({ length: sizes.reduce((a, b) => a * b) }, (_, n) => {
       const row = Math.floor(n / columns), column = n % columns, index = [...fixed, ...(two ? [row, column] : [n])];
-      return { x: left + column * (mapWidth + BETWEEN_MAPS), y: top + line + row * (mapHeight + line + BETWEEN_MAPS), index };
+      return { x: left + column * (mapWidth + BETWEEN_MAPS), y: top + line + row * (mapHeight + line + below + BETWEEN_MAPS), index };
     });
     Object.assign(g, { imageSmoothingEnabled: this.cell < 2, textBaseline: "bottom" });
     if (two) this.drawNames(g);
@@ -88,11 +91,20 @@ export class GridPanel {
     g.fillRect(x - 4, y + query * cell, 4, Math.max(cell, 2));
     g.fillStyle = KEY;
     g.fillRect(x + key * cell, y + mapHeight, Math.max(cell, 2), 4);
+    if (this.below) this.drawKeys(g, x, y + mapHeight + this.below, key);
     Object.assign(g, { textAlign: "left", fillStyle: chosen ? FOCUS : INK, font: chosen ? BOLD : TEXT });
     const written = this.lines ? this.linesOf(label) : [], room = mapWidth;
     if (!two) g.fillText(`${weights.axes.at(-1)} ${index.at(-1)}`, x, y - 2 - this.lines * LINE, room);
     written.forEach((text, i) => {
       g.fillText(shorten(g, text, 1.4 * room), x, y - 2 - (written.length - 1 - i) * LINE, room);      // set a little closer
+    });
+  }
+
+  drawKeys(g, x, y, chosen) {
+    g.textAlign = "center";
+    this.weights.keys.forEach((token, k) => {
+      Object.assign(g, k === chosen ? { font: BOLD, fillStyle: KEY } : { font: TEXT, fillStyle: INK });
+      g.fillText(token, x + (k + 0.5) * this.cell, y, this.cell);
     });
   }
 

@@ -5,8 +5,8 @@ const KINDS = { cut: "c", zero: "z", force: "f", off: "o" };
 const HELP = { cut: "set this weight to 0 and scale the rest of its row up to the sum 1", off: "set all weights to 0",
   zero: "set this weight to 0 and leave the rest of its row", force: "let this query look at this key alone" };
 export const floatsOf = (view) => new Float32Array(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength));
-const WATCHED = ["asked", "changes", "answer_before", "answer_after", "error", "can_change", "q_vectors", "texts", "index", "query", "key",
-  "locked"];
+const WATCHED = ["asked", "changes", "answer_before", "answer_after", "error", "can_change", "q_vectors", "texts", "query_tokens",
+  "key_tokens", "index", "query", "key", "locked"];
 const OF_PAGE = 'Changing the model needs a running notebook: run this cell in Jupyter.';
 
 // The chosen cell of a model, and the weights that it came with.

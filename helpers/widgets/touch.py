@@ -36,6 +36,7 @@ class Touch(traitlets.HasTraits):
     after = traitlets.Bool(False).tag(sync=True)             # does the map show the weights after the changes?
     error = traitlets.Unicode().tag(sync=True)               # why the changes asked for could not be made
     run = traitlets.Any()                                    # the argument `change`
+    still = None                                             # for pages without a kernel; None: the picture of now
 
     @traitlets.observe("asked")
     def was_asked(self, _) -> None:
@@ -72,6 +73,14 @@ class Touch(traitlets.HasTraits):
             for name, value in after.items():
                 setattr(self, f"{name}_after", value)
             self.answer_after, self.error, self.changes, self.asked = answer, "", changes, changes
+
+    def keep_still(self, changes: Sequence[dict]) -> None:
+        """Let pages without a kernel show what these changes do; here none is made."""
+        self.make_changes(changes)
+        self.still, kinds = self.picture(), ", ".join(change["kind"] for change in changes)
+        title = self.still.suptitle(f"{kinds}: {self.answer_before} → {self.answer_after}")
+        self.still.alt = f"{title.get_text()}. {self.still.alt}"
+        self.make_changes([])
 
     def result(self, changes: list[dict]) -> tuple[str, dict]:
         """What the model does with these changes: its answer, and the traits of its weights."""

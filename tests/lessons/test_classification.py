@@ -38,6 +38,14 @@ def test_the_lab_shows_something_for_whatever_is_typed(page, recwarn):
     assert not list(recwarn)
 
 
+def test_the_lab_names_the_words_that_the_model_does_not_know(page):
+    attention, occlusion, probabilities = page["take_away"]("expected a <zebra\U0001f642 über", 4).axes
+    labels = [label.get_text() for label in attention.get_yticklabels()]
+    assert labels == ["<cls>", "expected", "a", "< = <unk>", "zebra = <unk>", "? = <unk>", "über = <unk>"]
+    assert len(attention.texts) == len(occlusion.texts) + 1 == 7                   # <cls> stays: it has no fall
+    assert probabilities.get_title().startswith("without 'zebra': ")
+
+
 def test_the_explorer_shows_something_for_whatever_is_typed(page):
     explorer = AttentionExplorer.of_texts(page["reading"], text="expected a string")
     for text in some(typed()):

@@ -17,7 +17,7 @@ ODD = ["", " ", "\n", "\t", "\0", "\x1b[31m", "日升水秀", " 日 升 水 秀\
        "\u0e44\u0e17\u0e22", "繁體中文", "㐀㐁㐂㐃", "𠀀𠀁𠀂𠀃", "$x^2$", "\\frac", "{x!r}", "%s", "<b>日</b>", "&amp;", "<sep>",
        "<eos>", "<pad>", "1e309", "\ud7ff", "\U0010ffff", "\r\n", "日\0升水秀"]
 NEEDED = ("import torch", "couplets = load_couplets()", "order =", "def new_model(", "def as_text(", "def named(", "MAY_FACE =",
-          "def keep_length(", "RULES =", "def draw_writing(")                   # what the cells hold
+          "familiar =", "def keep_length(", "RULES =", "def draw_writing(")      # what the cells hold
 
 
 def typed():

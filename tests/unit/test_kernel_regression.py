@@ -129,13 +129,13 @@ def test_width_is_learned_and_stays_positive(width):
     assert model.width > 0
 
 
-@pytest.mark.parametrize("width", [0, -1.0, torch.tensor(-0.5), float("nan")])
+@pytest.mark.parametrize("width", [0, -1.0, 1e-30, torch.tensor(-0.5), float("nan")])
 def test_function_refuses_a_width_that_is_not_positive(width):
     with pytest.raises(ValueError, match="width=.*above 0"):
         nadaraya_watson(KEYS, KEYS, VALUES, width=width)
 
 
-@pytest.mark.parametrize("width", [0, -1.0])
+@pytest.mark.parametrize("width", [0, -1.0, 1e-30])
 def test_module_refuses_a_width_that_is_not_positive(width):
     with pytest.raises(ValueError, match="width=.*above 0"):
         NadarayaWatson(width)

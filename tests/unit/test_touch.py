@@ -158,6 +158,16 @@ def test_what_is_typed_starts_without_changes():
     assert widget.answer_after == "two1"
 
 
+def test_a_page_without_a_kernel_may_show_changes_that_are_not_made():
+    widget, plain = explorer(), explorer()
+    widget.keep_still([FORCE])
+    assert (widget.changes, widget.after, widget.answer_after) == ([], False, "ac")
+    assert pixels(widget.picture()) == pixels(plain.picture())
+    (kept, _), (shown, _) = widget._repr_mimebundle_(), plain._repr_mimebundle_()
+    assert kept["image/png"] != shown["image/png"] and kept["text/plain"] == shown["text/plain"]
+    assert widget.still.get_suptitle() == "force: ac → aa" and widget.still.alt.startswith("force: ac → aa. head 0")
+
+
 class Kernel:
     """A kernel that takes messages in another thread: what it is given to do waits for the cells."""
 

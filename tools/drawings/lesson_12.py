@@ -14,7 +14,8 @@ def prompt_and_rule():
         "One sequence holds the prompt, a1 to a4 and a separator, and what is written of the answer so far, b1 and b2. A GPT with "
         "a causal mask reads it, and its last position gives logits for the next token. The rule looks at a3, the character "
         "that the next one faces, and lets through only the tokens that may face it; all other logits are masked. The softmax "
-        "makes probabilities of the rest, b3 is drawn from them and added to the sequence."))
+        "makes probabilities of the rest, b3 is drawn from them and added to the sequence. Logits, rule and probabilities have the "
+        "shape [B, vocab_size], the prompt [B, n + 1], the answer so far [B, t - 1], and what is drawn [B]."))
     boxes, x = [], LEFT
     for name, width in zip(ROW, WIDTHS):
         boxes.append(d.box(x, TOP, width, 38, name, "key" if name.startswith("$a") else None))
@@ -22,7 +23,7 @@ def prompt_and_rule():
     d.add("rect", x=x, y=TOP, width=52, height=38, rx=6, fill="none", stroke=SOFT, stroke_dasharray="5 4")
     d.text(x + 26, TOP + 19, "$b_3$")
     new = x + 26
-    for start, end, words in ((0, 4, "**prompt**: first line"), (5, 6, "**answer** so far")):
+    for start, end, words in ((0, 4, "**prompt** `[B, n + 1]`"), (5, 6, "**answer** so far `[B, t - 1]`")):
         left, right = boxes[start].x, boxes[end].x + boxes[end].width
         d.arrow((left, 50), (left, 42), (right, 42), (right, 50), head=False)
         d.text((left + right) / 2, 24, words)
@@ -33,16 +34,16 @@ def prompt_and_rule():
         d.arrow(box.bottom, (box.bottom[0], 148))
     cell, start = 34, last - 8 * 34 + 17
     d.arrow((last, 194), (last, 240))
-    d.text(start - 12, 255, "logits", anchor="end")
+    d.text(start - 12, 255, "logits\n`[B, vocab_size]`", anchor="end")
     d.cells(start, 242, [LOGITS], "weight", cell, 26)
     d.arrow((last, 268), (last, 306))
-    d.text(start - 12, 321, "**rule**: may\nit face $a_3$?", anchor="end")
+    d.text(start - 12, 321, "**rule**: may\nit face $a_3$?\n`[B, vocab_size]`", anchor="end")
     d.cells(start, 308, [[value if i in ALLOWED else None for i, value in enumerate(LOGITS)]], "weight", cell, 26)
     d.arrow((last, 334), (last, 372))
-    d.text(start - 12, 387, "softmax", anchor="end")
+    d.text(start - 12, 387, "softmax\n`[B, vocab_size]`", anchor="end")
     d.cells(start, 374, [[{3: 0.35, 7: 0.65}.get(i, 0.0) for i in range(8)]], "weight", cell, 26)
     d.arrow((last, 400), (last, 430), (new, 430), (new, TOP + 40), colour=ROLES["weight"], width=2)
-    d.text(last - 14, 430, "draw $b_3$", anchor="end")
+    d.text(last - 14, 430, "draw $b_3$ `[B]`", anchor="end")
     facing = boxes[FACING].bottom[0] - 14
     d.arrow((facing, TOP + 38), (facing, 124), (26, 124), (26, 321), (start - 108, 321), colour=ROLES["key"], dashes="6 4")
     d.text(50, 474, "The **rule** looks at $a_3$, the character that $b_3$ faces:", anchor="start")

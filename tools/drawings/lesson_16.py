@@ -8,7 +8,7 @@ def origin():
     d = Drawing(590, "From a large teacher to all-MiniLM-L6-v2", (
         "Four models below one another, each with its layers as upright bars. The teacher, of the size of BERT-base, has 12 layers "
         "of width 768. By knowledge distillation a student with 12 layers of width 384 learns to attend as the teacher does. Every "
-        "second layer of the student is dropped, and 6 are left. Contrastive training on pairs of texts, in which each text has to "
+        "second layer of the student is dropped, and 6 are left. Contrastive learning on pairs of texts, in which each text has to "
         "find its partner in the batch, makes the published model of them."))
     rows = [(40, 76, [[0.5] * 12], "teacher: UniLM v2,\nof BERT-base size,\n`12` layers, `768` wide"),
             (212, 38, [[0.5] * 12], "MiniLM-L12-H384,\nthe student:\n`12` layers, `384` wide"),
@@ -19,7 +19,7 @@ def origin():
         d.text(434, top + height / 2, words, anchor="start", size=15)
     for y, end, words in ((124, 204, "**knowledge distillation**:\nthe student learns to\nattend as the teacher does"),
                           (258, 338, "every second layer\nis dropped"),
-                          (392, 472, "**contrastive training**:\neach text finds its partner\nin a batch of many")):
+                          (392, 472, "**contrastive learning**:\neach text finds its partner\nin a batch of many")):
         d.arrow((238, y), (238, end), width=2.4)
         d.text(222, (y + end) / 2 - 4, words, anchor="end", size=15)
     d.text(300, 556, "Each bar is a layer; the hatched ones are dropped.", size=15, colour=SOFT)

@@ -56,7 +56,7 @@ function kernelPanels() {
   const map = panel({ width: 340, height: 200, x: { label: "keys: points, left to right", role: "key", from: 0, to: 1, ticks: [] },
     y: { label: "queries: x", role: "query", from: -0.5, to: 100.5, ticks: [] } });
   const widths = panel({ width: 340, height: 220, grid: true, x: { label: "width", from: -0.1, to: 3.15, ticks: [0, 0.5, 1, 1.5, 2, 2.5, 3] },
-    y: { label: "squared error", from: 2, to: 0, ticks: [2, 1.5, 1, 0.5, 0] }, legend: [["grey dashdot", "error"], ["ink dotted", "leave-one-out loss"]] });
+    y: { label: "squared error", from: 2.5, to: 0, ticks: [2.5, 2, 1.5, 1, 0.5, 0] }, legend: [["grey dashdot", "error"], ["ink dotted", "leave-one-out loss"]] });
   return { points, map, widths };
 }
 
@@ -70,8 +70,9 @@ function sampleAt({ points, noise, sample }, { samples }) {
 function drawRegression({ points, map, widths }, colors) {
   const showMap = mapIn(map, colors, 0.3), path = (pane, kind) => add(pane, "path", { class: `curve ${kind}` });
   add(points, "path", { class: "curve ink", d: pathOf(points, GRID, GRID.map(trueCurve)) });
-  const fit = path(points, "red dashed"), line = path(points, "query"), row = path(map, "query"), atWidth = path(widths, "thin grey");
+  const fit = path(points, "red dashed"), line = path(points, "query"), row = svg("path", { class: "curve query" }), atWidth = path(widths, "thin grey");
   const dots = add(points, "g", { class: "values" }), answer = add(points, "circle", { class: "answer", r: 7.5 });
+  map.plot.after(row);                                                  // beside the map, not on it
   return ({ query, width }, { x, y }, { output, weights }, own) => {
     const place = Math.round(20 * query);
     const dot = (key, i) => svg("circle", { cx: points.X(key), cy: points.Y(y[i]), r: Math.sqrt((12 + 900 * own[i]) / Math.PI) * 96 / 72 });
@@ -79,8 +80,8 @@ function drawRegression({ points, map, widths }, colors) {
     showMap(weights, x.length);
     fit.setAttribute("d", pathOf(points, GRID, output));
     line.setAttribute("d", pathOf(points, [query, query], [-1.5, 6]));
-    row.setAttribute("d", pathOf(map, [0, 1], [place, place]));
-    atWidth.setAttribute("d", pathOf(widths, [width, width], [0, 2]));
+    row.setAttribute("d", [map.X(0) - 9, map.X(1) + 1].map((x) => `M${x} ${map.Y(place)}h8`).join(""));
+    atWidth.setAttribute("d", pathOf(widths, [width, width], [0, 2.5]));
     answer.setAttribute("cx", points.X(query));
     answer.setAttribute("cy", points.Y(output[place]));
   };

@@ -6,16 +6,19 @@ const UNITS = [["years", 365 * 86400], ["days", 86400], ["hours", 3600], ["minut
 const parametersOf = (layers, d) => layers * (12 * d ** 2 + 13 * d) + (30522 + 512 + 2 + 2) * d + d ** 2 + d;
 
 // The bytes of parameters, gradients, Adam, activations, and of the output head for masked tokens.
-function memoryOf({ layers, d_model: d, length, batch, attention, keep, numbers }) {
-  const count = parametersOf(layers, d), tokens = batch * length, all = keep === "all", whole = all ? layers : 1, full = numbers === "float32";
-  const heads = Math.max(1, Math.floor(d / 64)), ofHead = attention === "fused" ? 4 : (full ? 4 : 2) * length;
-  const copies = full ? 0 : 2 * whole * 12 * d ** 2, inputs = all ? 0 : layers * 4 * tokens * d;
-  const ofLayers = whole * tokens * ((full ? 4 * 16 : 2 * 16 + 4 * 2) * d + 16 + heads * ofHead) + inputs;
+function memoryOf({ layers, d_model: d, length, batch, attention, keep, numbers, dropout }) {
+  const count = parametersOf(layers, d), tokens = batch * length, all = keep === "all", whole = all ? layers : 1;
+  const full = numbers === "float32", heads = Math.max(1, Math.floor(d / 64)), drops = dropout !== "none", fused = attention === "fused", ofNumber = full ? 4 : 2;
+  const copies = full ? 0 : 2 * whole * 12 * d ** 2;
+  const inputs = full ? layers - whole : all ? 0 : layers;   // in float32 a whole layer has its input
+  const masks = drops ? 6 * ofNumber + (fused ? 3 * (4 - ofNumber) : 0) : 0, vectors = (full ? 4 * 16 : 2 * 16 + 4 * 2) + masks;
+  const ofHead = drops ? 3 * (fused ? 4 : ofNumber) * length : fused ? 4 : ofNumber * length;
+  const ofLayers = tokens * (whole * (vectors * d + 16 + heads * ofHead) + inputs * 4 * d);
   return [4 * count + copies, 4 * count, 8 * count, ofLayers, 3 * 4 * 0.15 * tokens * 30522];
 }
 
-function stepFlops({ layers, d_model: d, length, batch, attention, keep }) {
-  const again = keep === "all" ? 0 : 1, scores = (attention === "fused" ? 3.5 : 3) + again;
+function stepFlops({ layers, d_model: d, length, batch, attention, keep, dropout }) {
+  const again = keep === "all" ? 0 : 1, scores = (attention === "fused" && dropout === "none" ? 3.5 : 3) + again;
   return batch * length * (layers * ((3 + again) * 24 * d ** 2 + scores * 4 * d * length) + 0.15 * 3 * 2 * (d ** 2 + 30522 * d));
 }
 
@@ -56,14 +59,14 @@ computedLabs.cost = (box, { rate }) => {
         drawn[row].text.textContent = `${card} GB: ${short(100 * begin)} %`;
       });
       const fits = CARDS.map((card) => `${card} GB: ${whole <= card ? "fits" : "does not fit"}`), { billions } = values;
-      const gpu = flops / (values.numbers === "float32" ? 2e13 : 1e14), steps = (billions * 1e9) / (values.batch * values.length);
+      const gpu = flops / (values.numbers === "float32" ? 7e12 : 1e14), steps = (billions * 1e9) / (values.batch * values.length);
       const took = [["the core that made this page, float32", flops / rate, 1], ["a GPU", gpu, 1], ["64 GPUs, each with this batch", gpu, 64]];
       const trillion = `${short(flops / 1e12)} trillion FLOPs a step`;
       lines.textContent = ["From left to right:", ...KEPT.map((name, i) => `${name}: ${short(sizes[i])} GB`), `in sum: ${short(whole)} GB`, "",
         `${trillion}; by FLOPs alone`, `a step, and ${billions} billion tokens, take`,
         ...took.map(([name, step, cards]) => `${name}: ${duration(step)}, ${duration((steps * step) / cards)}`)].join("\n");
       return `${values.layers} layers of width ${values.d_model}, ${values.batch} texts of ${values.length} tokens, attention ${values.attention}, `
-        + `kept: ${values.keep}, ${values.numbers}. In sum ${short(whole)} GB; ${fits.join("; ")}. ${trillion}; `
+        + `kept: ${values.keep}, ${values.numbers}, dropout ${values.dropout}. In sum ${short(whole)} GB; ${fits.join("; ")}. ${trillion}; `
         + `${billions} billion tokens take a GPU ${duration(steps * gpu)}.`;
     },
   };
