@@ -122,7 +122,7 @@ EXERCISES = {
                 exponentials_first,
             "a point far away scores lower than the number that hides the diagonal, so a point sees itself; hide it by -inf":
                 lambda x, width: gaussian_scores(x, width).fill_diagonal_(-1e9).softmax(-1),
-            "a point far away scores lower than -100, so a point sees itself; hide the diagonal by -inf":
+            "a point far away scores lower than the diagonal does, so a point sees itself; put -inf on the diagonal":
                 lambda x, width: gaussian_scores(x, width).fill_diagonal_(-100).softmax(-1),
             "0 times inf is NaN; put -inf on the diagonal with fill_diagonal_ or masked_fill":
                 lambda x, width: (gaussian_scores(x, width) - torch.eye(len(x)) * torch.inf).softmax(-1),

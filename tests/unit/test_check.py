@@ -391,7 +391,7 @@ PASSED = [
         losses * masked).tensor_split(world)[rank].sum() / masked.sum()),
     ("leave_one_out_weights", "two points at the same x do not see each other",
      lambda x, width: gaussian(x, width).masked_fill(gaussian(x, width) == 0, -math.inf).softmax(-1)),
-    ("leave_one_out_weights", "x             = [0.0, 30.0]",
+    ("leave_one_out_weights", "scores lower than the diagonal does",
      lambda x, width: gaussian(x, width).fill_diagonal_(-20).softmax(-1)),
     ("leave_one_out_weights", "scores lower than the number that hides the diagonal",
      lambda x, width: gaussian(x, width).masked_fill(torch.eye(len(x), dtype=torch.bool), -1e9).softmax(-1)),
