@@ -80,7 +80,7 @@ function drawRegression({ points, map, widths }, colors) {
     showMap(weights, x.length);
     fit.setAttribute("d", pathOf(points, GRID, output));
     line.setAttribute("d", pathOf(points, [query, query], [-1.5, 6]));
-    row.setAttribute("d", [map.X(0) - 9, map.X(1) + 1].map((x) => `M${x} ${map.Y(place)}h8`).join(""));
+    row.setAttribute("d", [map.X(0) - 9, map.X(1) + 1].map((edge) => `M${edge} ${map.Y(place)}h8`).join(""));
     atWidth.setAttribute("d", pathOf(widths, [width, width], [0, 2.5]));
     answer.setAttribute("cx", points.X(query));
     answer.setAttribute("cy", points.Y(output[place]));
