@@ -1,5 +1,5 @@
 """Lesson 7: the whole Transformer."""
-from tools.drawings.svg import PAPER, SOFT, WIDTH, Drawing
+from tools.drawings.svg import INK, LINE, PAPER, SOFT, WIDTH, Drawing
 
 WIDE, THIN, THICK = 172, 1.6, 4.5
 BUILT = {"1": "weighted average", "2": "scoring function", "3": "masked softmax", "4": "attention to another text",
@@ -115,4 +115,42 @@ def transformer():
     d.text(24, 630, "Built in lesson", anchor="start", colour=SOFT)
     d.curve([(24, 588), (48, 588)], SOFT, THICK)
     d.text(58, 588, "residual connection", anchor="start")
+    return d
+
+
+def cached_step():
+    """The fourth step of writing, without a cache and with one: what is computed, and what is kept."""
+    d = Drawing(404, "One step of writing, without a cache and with one", (
+        "Four tokens have been read, and the fifth is wanted. At the left, without a cache, all four tokens are read again: "
+        "four queries, four keys, four values, and ten weights, of which the last row alone is used. At the right, with a "
+        "cache, the keys and values of the first three tokens are kept from the steps before. One token is read: one query, "
+        "one key and one value are new, and one row of four weights is computed."))
+    for left, title, new in ((24, "**without a cache**", 4), (328, "**with a cache**", 1)):
+        d.text(left, 30, title, anchor="start")
+        columns = [left + 52 + 48 * i for i in range(4)]
+        for i, (x, token) in enumerate(zip(columns, ("BOS", "d", "o", "g"))):
+            fresh = i >= 4 - new
+            d.text(x + 18, 62, f"`{token}`", size=15, colour=INK if fresh else SOFT)
+            if fresh:
+                d.arrow((x + 18, 76), (x + 18, 94))
+                d.box(x, 96, 36, 30, f"$q_{i + 1}$", "query")
+            for y, role in ((142, "key"), (186, "value")):
+                if fresh:
+                    d.box(x, y, 36, 30, f"${role[0]}_{i + 1}$", role)
+                else:
+                    d.frame(x, y, 36, 30, role)
+                    d.text(x + 18, y + 15, f"${role[0]}_{i + 1}$", colour=SOFT)
+        if new == 1:
+            d.panel(columns[0] - 6, 135, 144, 88)
+            d.text(left, 179, "kept", anchor="start", size=15, colour=SOFT)
+        for i in range(4):
+            for j in range(4):
+                x, y = columns[j] + 3, 250 + 28 * i
+                if j <= i and i >= 4 - new:
+                    d.cells(x, y, [[0.75 if i == 3 else 0.2]], "weight", 30, 24)
+                elif j <= i:
+                    d.add("rect", x=x, y=y, width=30, height=24, fill="none", stroke=LINE, stroke_dasharray="3 3")
+            d.text(left, 262 + 28 * i, f"$q_{i + 1}$", anchor="start", colour=INK if i >= 4 - new else SOFT)
+        d.arrow((columns[3] + 33, 346), (columns[3] + 44, 346), (columns[3] + 44, 378), (columns[3] + 18, 378), head=False)
+        d.text(columns[3] + 14, 380, "gives the next token", anchor="end", size=15)
     return d
