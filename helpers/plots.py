@@ -428,7 +428,7 @@ def written(prompt: str, characters: Sequence[str], cursor: int, probs: Values, 
         for (colour, weight, here), group in itertools.groupby(line, lambda part: part[1:]):
             text = "".join(part[0] for part in group)
             ax.text(column, row + 0.5, text, family="monospace", size=advance / 0.602, color=colour, weight=weight, va="center",
-                    parse_math=False, bbox={"facecolor": PAPER_TO_INK[1], "edgecolor": "none", "pad": 1} if here else None)
+                    parse_math=False, bbox={"facecolor": "#D55E00", "alpha": 0.5, "edgecolor": "none", "pad": 1} if here else None)
             column += len(text)
     probs, raw, drawn = as_numpy(probs), as_numpy(raw), vocab.index(characters[cursor])
     top = sorted({drawn, *(i for i in raw.argsort()[::-1][:11].tolist() if probs[i] + raw[i] >= 0.005)}, key=lambda i: -raw[i])
