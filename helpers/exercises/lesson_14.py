@@ -1,4 +1,4 @@
-"""Exercises of lesson 14: what the model reads for chosen tokens, the loss over these alone, shared tokens by rarity."""
+"""Exercises of lesson 14: what the model reads for chosen tokens, the loss over these alone, a baseline by counting."""
 import math
 
 import torch
@@ -42,20 +42,38 @@ def mean_of_logs(logs, labels):
     return -logs.gather(-1, labels.unsqueeze(-1)).squeeze(-1)[labels != 0].mean()
 
 
-def slow_rarity_score(first, second, counts, total):
-    score = 0.0
-    for i in set(first.tolist()):
-        if i in second.tolist():
-            score += math.log((total + 1) / (counts[i].item() + 1))
-    return torch.tensor(score)
+def slow_neighbour_loss(text, left, answers, V, k):
+    text, total = text.tolist(), 0.0
+    for x, w in zip(left.tolist(), answers.tolist()):
+        both = sum(pair == (x, w) for pair in zip(text, text[1:]))
+        p = (text.count(w) + 1) / (len(text) + V)
+        total -= math.log((both + k * p) / (text[:-1].count(x) + k))
+    return torch.tensor(total / len(left))
 
 
-def in_both(first, second):
-    return first[torch.isin(first, second)].unique()
+def seen(text, ids):
+    return (text == ids.unsqueeze(1)).sum(1)
 
 
-def rarities(ids, counts, total):
-    return ((total + 1) / (counts[ids] + 1)).log()
+def pairs(text, left, right):
+    return ((text[:-1] == left.unsqueeze(1)) & (text[1:] == right.unsqueeze(1))).sum(1)
+
+
+def frequent(text, ids, V):
+    """The unigram probabilities p(w)."""
+    return (seen(text, ids) + 1) / (len(text) + V)
+
+
+def smoothed(text, left, answers, V, k):
+    return with_unigram(text, left, answers, k, frequent(text, answers, V))
+
+
+def with_unigram(text, left, answers, k, p):
+    return (pairs(text, left, answers) + k * p) / (seen(text[:-1], left) + k)
+
+
+def nats(p):
+    return -p.log().mean()
 
 
 EXERCISES = {
@@ -159,45 +177,67 @@ EXERCISES = {
             "the logarithm of the sum of exponentials overflows for a large logit; torch.logsumexp does not":
                 lambda logits, labels: mean_of_logs(logits - logits.exp().sum(-1, keepdim=True).log(), labels),
         }, without="cross_entropy", at_once=True),
-    "rarity_score": Exercise(
-        slow_rarity_score,
-        [(torch.tensor([1, 2]), torch.tensor([2, 1]), torch.tensor([7, 7, 3, 1]), 7),
-         (torch.tensor([1, 3]), torch.tensor([2, 3]), torch.tensor([7, 7, 3, 1]), 7),
-         (torch.tensor([1, 2]), torch.tensor([3, 3, 4]), torch.tensor([4, 3, 2, 1, 5]), 5),
-         (torch.tensor([4, 2, 2, 5]), torch.tensor([2, 4, 4, 3, 2, 5]), torch.tensor([0, 9, 4, 2, 1, 3]), 9)],
+    "neighbour_loss": Exercise(
+        slow_neighbour_loss,
+        [(torch.tensor([0, 1, 0, 2, 0]), torch.tensor([0]), torch.tensor([1]), 3, 2),
+         (torch.tensor([0, 1, 1, 2, 0, 1]), torch.tensor([2, 0, 4]), torch.tensor([0, 3, 1]), 5, 1),
+         (torch.tensor([2, 0, 1, 2, 2, 0, 3, 2, 0, 1]), torch.tensor([2, 0, 1, 3]), torch.tensor([0, 1, 3, 2]), 6, 0.5)],
         {
-            "a token that stands in a sentence twice counts twice; each shared token counts once":
-                lambda first, second, counts, total: rarities(first[torch.isin(first, second)], counts, total).sum(),
-            "a token that stands in the second sentence twice counts twice; each shared token counts once":
-                lambda first, second, counts, total: rarities(second[torch.isin(second, first)], counts, total).sum(),
-            "each place in one sentence counts with each in the other; each shared token counts once":
-                lambda first, second, counts, total: (
-                    rarities(first, counts, total).unsqueeze(1) * (first.unsqueeze(1) == second)).sum(),
-            "the tokens of both sentences count, shared or not; only the shared ones need to":
-                lambda first, second, counts, total: rarities(torch.cat([first, second]).unique(), counts, total).sum(),
-            "this is the number of shared tokens; each needs to be weighted by its rarity":
-                lambda first, second, counts, total: torch.tensor(float(len(in_both(first, second)))),
-            "the result is negative; rare tokens have few counts, which are divided by":
-                lambda first, second, counts, total: -rarities(in_both(first, second), counts, total).sum(),
-            "the logarithm is missing; take it of each ratio":
-                lambda first, second, counts, total: rarities(in_both(first, second), counts, total).exp().sum(),
-            "the logarithm is taken of the sum; take it of each ratio, and then the sum":
-                lambda first, second, counts, total: rarities(in_both(first, second), counts, total).exp().sum().log(),
+            "the result is negative; the loss is minus the logarithm":
+                lambda *case: -nats(smoothed(*case)),
+            "this is the sum over the gaps; take the mean":
+                lambda *case: -smoothed(*case).log().sum(),
+            "this is the mean probability; the loss is the mean of minus the logarithms":
+                lambda *case: smoothed(*case).mean(),
+            "the mean is taken of the probabilities, and then the logarithm; it is the other way round":
+                lambda *case: -smoothed(*case).mean().log(),
+            "this is the perplexity, e to the power of the loss":
+                lambda *case: nats(smoothed(*case)).exp(),
             "the logarithm has the base 2; take the natural one":
-                lambda first, second, counts, total: (
-                    ((total + 1) / (counts[in_both(first, second)] + 1)).log2().sum()),
-            "one is added neither to the total nor to the counts; add it to both":
-                lambda first, second, counts, total: (total / counts[in_both(first, second)]).log().sum(),
-            "one is added to the counts alone; add it to the total, too":
-                lambda first, second, counts, total: (total / (counts[in_both(first, second)] + 1)).log().sum(),
-            "one is added to the total alone; add it to the counts, too":
-                lambda first, second, counts, total: ((total + 1) / counts[in_both(first, second)]).log().sum(),
-            "the counts multiply the total; divide by them, so that a rare token scores more":
-                lambda first, second, counts, total: (
-                    ((total + 1) * (counts[in_both(first, second)] + 1)).log().sum()),
-            "len(counts) is the size of the vocabulary; the number of sentences is `total`":
-                lambda first, second, counts, total: rarities(in_both(first, second), counts, len(counts)).sum(),
-            "this is the mean over the shared tokens; take the sum":
-                lambda first, second, counts, total: rarities(in_both(first, second), counts, total).mean(),
-        }, at_once=True),
+                lambda *case: nats(smoothed(*case)) / math.log(2),
+            "n(l) counts the last token of the text, which nothing follows":
+                lambda text, left, answers, V, k: nats(
+                    (pairs(text, left, answers) + k * frequent(text, answers, V)) / (seen(text, left) + k)),
+            "these are pairs of the answer and then `left`; the answer comes second":
+                lambda text, left, answers, V, k: nats(
+                    (pairs(text, answers, left) + k * frequent(text, answers, V)) / (seen(text[:-1], left) + k)),
+            "n(l) counts the answer; it is how often anything follows `left`":
+                lambda text, left, answers, V, k: nats(
+                    (pairs(text, left, answers) + k * frequent(text, answers, V)) / (seen(text[:-1], answers) + k)),
+            "p(w) is that of `left`; take the answer's":
+                lambda text, left, answers, V, k: nats(with_unigram(text, left, answers, k, frequent(text, left, V))),
+            "p(w) is n(w) / T, so a token that the text does not have gets 0; add 1 above and V below":
+                lambda text, left, answers, V, k: nats(with_unigram(text, left, answers, k, seen(text, answers) / len(text))),
+            "p(w) is divided by T; with 1 added for each token of the vocabulary it is T + V":
+                lambda text, left, answers, V, k: nats(
+                    with_unigram(text, left, answers, k, (seen(text, answers) + 1) / len(text))),
+            "1 is missing above in p(w); V below is for it":
+                lambda text, left, answers, V, k: nats(
+                    with_unigram(text, left, answers, k, seen(text, answers) / (len(text) + V))),
+            "1 is added below in p(w), too; it is added once for each of the V tokens":
+                lambda text, left, answers, V, k: nats(
+                    with_unigram(text, left, answers, k, (seen(text, answers) + 1) / (len(text) + 1))),
+            "this gives each token of the vocabulary the same part of k; each needs the part p(w)":
+                lambda text, left, answers, V, k: nats(with_unigram(text, left, answers, k, 1 / V)),
+            "k is added above as it is; multiply it by p(w)":
+                lambda text, left, answers, V, k: nats(with_unigram(text, left, answers, k, 1)),
+            "k is added to each count of a pair; add k * p(w) above, and k below":
+                lambda text, left, answers, V, k: nats((pairs(text, left, answers) + k) / (seen(text[:-1], left) + k * V)),
+            "k is missing below":
+                lambda text, left, answers, V, k: nats(
+                    (pairs(text, left, answers) + k * frequent(text, answers, V)) / seen(text[:-1], left)),
+            "k is missing above, so a pair that the text does not have gets 0":
+                lambda text, left, answers, V, k: nats(pairs(text, left, answers) / (seen(text[:-1], left) + k)),
+            "k * p(w) is missing, so a pair that the text does not have gets 0":
+                lambda text, left, answers, V, k: nats(pairs(text, left, answers) / seen(text[:-1], left)),
+            "k is taken as 1; it is an argument":
+                lambda text, left, answers, V, k: nats(smoothed(text, left, answers, V, 1)),
+            "this is the loss of the unigram; the neighbour is missing":
+                lambda text, left, answers, V, k: nats(frequent(text, answers, V)),
+            "the gaps are counted, too; a baseline may learn from the text alone":
+                lambda text, left, answers, V, k: nats(
+                    smoothed(torch.cat([text, torch.stack([left, answers], 1).flatten()]), left, answers, V, k)),
+            "V is the size of the vocabulary, not the number of different tokens in the text":
+                lambda text, left, answers, V, k: nats(smoothed(text, left, answers, len(text.unique()), k)),
+        }),
 }

@@ -107,18 +107,21 @@ def test_another_dtype_of_the_same_kind_is_right(said):
     assert "correct" in said(lambda target, bos: RIGHT["shift_right"](target, bos).int(), "shift_right")
 
 
-def rarity_in_python(first, second, counts, total):
-    shared = first[torch.isin(first, second)].unique()
-    return ((total + 1) / (counts[shared] + 1)).log().sum().item()
+def loss_by_counting(text, left, answers, V, k, followed=lambda text: text[:-1]):
+    """neighbour_loss as a reader writes it; followed: the tokens of the text that n(l) counts."""
+    text = text.tolist()
+    words, pairs, before = Counter(text), Counter(zip(text, text[1:])), Counter(followed(text))
+    return sum(-math.log((pairs[x, w] + k * (words[w] + 1) / (len(text) + V)) / (before[x] + k))
+               for x, w in zip(left.tolist(), answers.tolist())) / len(left)
 
 
 def test_a_number_of_python_is_right_where_one_number_is_needed(said):
-    assert "correct" in said(rarity_in_python, "rarity_score")
+    assert "correct" in said(loss_by_counting, "neighbour_loss")
     assert "correct" in said(lambda logits, labels: -logits.log_softmax(-1).gather(
         -1, labels.unsqueeze(-1))[labels > 0].mean().item(), "hidden_loss")
-    wrong = said(lambda *case: -rarity_in_python(*case), "rarity_score")
-    assert wrong == "rarity_score: not yet: the result is negative; rare tokens have few counts, which are divided by."
-    assert "your result is 7.0, where the plain version returns" in said(lambda *case: 7, "rarity_score")
+    wrong = said(lambda *case: -loss_by_counting(*case), "neighbour_loss")
+    assert wrong == "neighbour_loss: not yet: the result is negative; the loss is minus the logarithm."
+    assert "your result is 7.0, where the plain version returns" in said(lambda *case: 7, "neighbour_loss")
 
 
 @pytest.mark.parametrize(("answer", "said_of_it"), [
@@ -129,7 +132,7 @@ def test_a_number_of_python_is_no_row(answer, said_of_it):
 
 
 def test_a_truth_of_python_is_no_number(said):
-    assert "your result has dtype torch.bool and needs torch.float32." in said(lambda *case: True, "rarity_score")
+    assert "your result has dtype torch.bool and needs torch.float32." in said(lambda *case: True, "neighbour_loss")
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
@@ -377,6 +380,13 @@ PASSED = [
      lambda scores, words: of_the_words(scores - scores.exp().sum(-1, keepdim=True).log(), words)),
     ("hidden_loss", "returns 150.0",
      lambda scores, words: of_the_words((scores.softmax(-1) + 1e-9).log(), words)),
+    ("neighbour_loss", "which nothing follows", lambda *case: loss_by_counting(*case, followed=list)),
+    ("neighbour_loss", "add k * p(w) above, and k below", lambda text, left, answers, V, k: -torch.tensor([
+        (sum(pair == [x, w] for pair in text.unfold(0, 2, 1).tolist()) + k) / ((text[:-1] == x).sum() + k * V)
+        for x, w in torch.stack([left, answers], 1).tolist()]).log().mean()),
+    ("neighbour_loss", "a token that the text does not have gets 0", lambda text, left, answers, V, k: -torch.stack([
+        (((text[:-1] == x) & (text[1:] == w)).sum() + k * (text == w).float().mean()) / ((text[:-1] == x).sum() + k)
+        for x, w in zip(left, answers)]).log().mean()),
     ("merge", "one maximum for all queries", lambda a, x, b, y: (
         average(a, (x - torch.cat([x, y]).max()).exp(), b, (y - torch.cat([x, y]).max()).exp()))),
     ("merge", "you always subtract the first `lse`",
