@@ -37,15 +37,14 @@ def bert_input():
 
 
 def bert():
-    d = Drawing(774, "BERT, and the heads that can stand on it", (
+    d = Drawing(836, "BERT, and the heads that can stand on it", (
         "The tokens of two texts are read, one of them hidden behind the mask token. Embedding, then encoder layers. In each, every"
         " column looks at all columns, on its left and on its right; then what came in is added, and layer normalisation follows "
         "(post-norm); then comes a feed-forward network, again with a sum and layer normalisation behind it. One vector for each "
         "column comes out, of shape B, T, d_model. Three output heads stand on it. The masked language modelling head takes the "
         "vectors at the hidden positions and gives a logit for each token of the vocabulary, B, P, vocab_size. The pooler takes "
         "the vector of the class token, and the head for the whole text, such as that of next sentence prediction, gives a logit "
-        "for each class. A linear layer on "
-        "every vector gives logits for each token."))
+        "for each class. The token head, one linear layer, stands in each column and gives the logits of its token."))
     chosen = 5
     hidden = [*TOKENS[:chosen], "[MASK]", *TOKENS[chosen + 1:]]
     d.text(20, 47, "**read** `[B, T]`", anchor="start")
@@ -79,18 +78,22 @@ def bert():
     d.text(20, 418, "post-norm", anchor="start", size=15)
     d.text(20, 498, "`[B, T, d_model]`", anchor="start", size=15)
 
-    d.text(20, 636, "**output heads**", anchor="start")
-    first, third = MIDDLES[0], MIDDLES[2]
-    for i, x in enumerate(MIDDLES):                          # each vector by itself
-        d.arrow((x, 526), (third - 36 + 12 * i, 640), width=1.2, head=False)
-    d.arrow((first, 526), (first, 564))
-    d.box(first - 31, 566, 62, 34, "`pooler`", "parameter", size=15)
-    d.arrow((first, 600), (first, 636))
-    d.arrow((MIDDLES[chosen], 526), (MIDDLES[chosen], 636))
-    d.text(MIDDLES[chosen] + 12, 584, "hidden\npositions", anchor="start", size=15)
-    for x, width, words, shape in ((first, 106, "text head,\nsuch as NSP", "`[B, C]`"), (third, 84, "token\nhead", "`[B, T, C]`"),
-                                   (MIDDLES[chosen], 130, "`mlm_head`", "`[B, P,`\n`vocab_size]`")):
-        d.arrow(d.box(x - width / 2, 638, width, 48, words, "parameter", size=15).bottom, (x, 712))
-        d.text(x, 728 + 10 * shape.count("\n"), shape, size=15)
-    d.text(20, 728, "logits", anchor="start")
+    d.text(20, 548, "**output heads**", anchor="start")
+    d.text(20, 582, "token head,\nin each column", anchor="start", size=15)
+    d.text(20, 630, "logits `[B, T, C]`", anchor="start", size=15)
+    first, masked = MIDDLES[0], MIDDLES[chosen]
+    for x in MIDDLES:
+        d.arrow((x, 526), (x, 564), head=False)
+        d.box(x - SIDE / 2 + 8, 564, SIDE - 16, 32, "", "parameter")
+        d.arrow((x, 596), (x, 626))
+    passing = masked + STEP / 2                              # between two of the token heads
+    d.arrow((first, 542), (first - 31, 542), (first - 31, 644), (first, 644), (first, 662))
+    d.box(first - 31, 664, 62, 34, "`pooler`", "parameter", size=15)
+    d.arrow((first, 698), (first, 722))
+    d.arrow((masked, 542), (passing, 542), (passing, 722))
+    d.text(passing + 12, 672, "hidden\npositions", anchor="start", size=15)
+    for x, width, words, shape in ((first, 106, "text head,\nsuch as NSP", "`[B, C]`"), (masked, 130, "`mlm_head`", "`[B, P, vocab_size]`")):
+        d.arrow(d.box(x - width / 2, 724, width, 48, words, "parameter", size=15).bottom, (x, 796))
+        d.text(x, 812, shape, size=15)
+    d.text(20, 812, "logits", anchor="start", size=15)
     return d
