@@ -103,7 +103,7 @@ def test_a_plan_has_its_lessons_after_what_they_need_in_sessions_that_fit():
             begins = part != teaching.parts(PATHS[part.lesson.number])[0]
             assert (f"from [*{part.heading}*]({part.lesson.name}.ipynb#{part.place})" in teaching.described(session)) == begins
     assert known[16].needs == {8, 13} and known[16].helps == {10, 14} and known[13].runs == "one to two minutes"
-    with pytest.raises(ValueError, match="do not fit into 2 sessions of 90"):
+    with pytest.raises(ValueError, match="do not fit into 2 sessions of 95"):
         teaching.sessions(teaching.parts(PATHS[5]) + teaching.parts(PATHS[6]) + teaching.parts(PATHS[7]), 2)
 
 

@@ -10,7 +10,7 @@ from helpers.exercises import EXERCISES
 from tests.notebooks import PATHS, is_solution, read, text_cells
 from tools.site.prose import anchor
 
-SESSION, SLACK = 90, 5                                       # minutes, and how many more a session may have
+SESSION, SLACK = 95, 5                                       # minutes, and how many more a session may have
 GOALS = {6: {0, 7}, 10: {0, 15}, 14: set(range(len(PATHS)))}     # sessions: the lessons that they lead to
 WORK = 4                                                     # a word of an exercise takes as long as so many words that are read
 SPLIT = 150                                                  # ending a session inside a lesson costs as much as 12 minutes too many
