@@ -15,8 +15,8 @@ def gpt():
         "column a vector. In each decoder layer masked self-attention brings a column what stands in columns at its left and "
         "its own, never at its right; a feed-forward network works on each column alone. The output layer gives logits for "
         "every column, and a softmax makes probabilities of the next character. The loss compares them with the targets, the "
-        "row that was read moved on by one: ef f and two brackets. To write, the character drawn in the last column is put behind the row "
-        "that is read."))
+        "row that was read moved on by one: ef f and two brackets. To write, the character drawn in the last column is put "
+        "behind the row that is read."))
     columns = [LEFT + STEP * i for i in range(len(TEXT))]
     width = columns[-1] + SIDE - LEFT
     middle = [x + SIDE / 2 for x in columns]

@@ -92,7 +92,8 @@ def bert():
     d.arrow((first, 698), (first, 722))
     d.arrow((masked, 542), (passing, 542), (passing, 722))
     d.text(passing + 12, 672, "hidden\npositions", anchor="start", size=15)
-    for x, width, words, shape in ((first, 106, "text head,\nsuch as NSP", "`[B, C]`"), (masked, 130, "`mlm_head`", "`[B, P, vocab_size]`")):
+    for x, width, words, shape in ((first, 106, "text head,\nsuch as NSP", "`[B, C]`"),
+                                   (masked, 130, "`mlm_head`", "`[B, P, vocab_size]`")):
         d.arrow(d.box(x - width / 2, 724, width, 48, words, "parameter", size=15).bottom, (x, 796))
         d.text(x, 812, shape, size=15)
     d.text(20, 812, "logits", anchor="start", size=15)
