@@ -64,12 +64,16 @@ def frequent(text, ids, V):
     return (seen(text, ids) + 1) / (len(text) + V)
 
 
-def smoothed(text, left, answers, V, k):
-    return with_unigram(text, left, answers, k, frequent(text, answers, V))
+def mixed(both, before, k, p):
+    return (both + k * p) / (before + k)
 
 
 def with_unigram(text, left, answers, k, p):
-    return (pairs(text, left, answers) + k * p) / (seen(text[:-1], left) + k)
+    return mixed(pairs(text, left, answers), seen(text[:-1], left), k, p)
+
+
+def smoothed(text, left, answers, V, k):
+    return with_unigram(text, left, answers, k, frequent(text, answers, V))
 
 
 def nats(p):
@@ -197,13 +201,13 @@ EXERCISES = {
                 lambda *case: nats(smoothed(*case)) / math.log(2),
             "n(l) counts the last token of the text, which nothing follows":
                 lambda text, left, answers, V, k: nats(
-                    (pairs(text, left, answers) + k * frequent(text, answers, V)) / (seen(text, left) + k)),
+                    mixed(pairs(text, left, answers), seen(text, left), k, frequent(text, answers, V))),
             "these are pairs of the answer and then `left`; the answer comes second":
                 lambda text, left, answers, V, k: nats(
-                    (pairs(text, answers, left) + k * frequent(text, answers, V)) / (seen(text[:-1], left) + k)),
+                    mixed(pairs(text, answers, left), seen(text[:-1], left), k, frequent(text, answers, V))),
             "n(l) counts the answer; it is how often anything follows `left`":
                 lambda text, left, answers, V, k: nats(
-                    (pairs(text, left, answers) + k * frequent(text, answers, V)) / (seen(text[:-1], answers) + k)),
+                    mixed(pairs(text, left, answers), seen(text[:-1], answers), k, frequent(text, answers, V))),
             "p(w) is that of `left`; take the answer's":
                 lambda text, left, answers, V, k: nats(with_unigram(text, left, answers, k, frequent(text, left, V))),
             "p(w) is n(w) / T, so a token that the text does not have gets 0; add 1 above and V below":

@@ -1,4 +1,4 @@
-"""Lesson 7: the whole Transformer."""
+"""Lesson 7: the whole Transformer, and one step of writing from a cache."""
 from tools.drawings.svg import INK, LINE, PAPER, SOFT, WIDTH, Drawing
 
 WIDE, THIN, THICK = 172, 1.6, 4.5

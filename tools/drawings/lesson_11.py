@@ -1,4 +1,4 @@
-"""Lesson 11: a decoder-only Transformer that predicts the next character."""
+"""Lesson 11: a decoder-only Transformer that predicts the next character, and the two steps of an induction head."""
 from tools.drawings.svg import LINE, ROLES, SOFT, Drawing
 
 TEXT = "def f("
