@@ -29,7 +29,7 @@ test: $(VENV)/ready
 	$(BIN)/python -m pytest
 
 browser-test: $(VENV)/ready-dev
-	$(BIN)/python -m pytest tests/browser --numprocesses=0
+	$(BIN)/python -m pytest tests/browser --numprocesses=2
 
 bench: $(VENV)/ready-dev
 	$(BIN)/python -m pytest tests/benchmarks --numprocesses=0 -s -rs
