@@ -513,7 +513,7 @@ def label_axis(axis, tokens: Sequence | None, size: int, title: str) -> None:
     ticks = range(0, size, -(-size // most))
     labels = [str(tokens[i]) for i in ticks]
     room = axis.axes.get_window_extent().width / size * 72 / axis.get_figure().dpi          # for one column, in points
-    crowded = axis.axis_name == "x" and not isinstance(tokens, range) and max(map(len, labels)) > room / 7.5
+    crowded = axis.axis_name == "x" and not isinstance(tokens, range) and max(map(len, labels)) > max(1, room / 7.5)
     axis.set_ticks(ticks, labels, fontsize=9, rotation=90 if crowded else 0, parse_math=False)
     axis.set_label_text(title, color={"queries": QUERY, "keys": KEY}.get(title, "black"), weight="bold")
     axis.set_tick_params(length=0)
