@@ -1,30 +1,10 @@
-"""Exercises of lesson 02: a width for every key, several additive scores at once, cosine attention, scaled bilinear scores."""
+"""Exercises of lesson 02: cosine attention, scaled bilinear scores."""
 import math
 
 import torch
 import torch.nn.functional as F
 
 from helpers.exercises.exercise import Exercise, numbers
-
-
-def slow_distance_weights(query, key, width):
-    weights = torch.zeros(len(query), len(key))
-    for i in range(len(query)):
-        for j in range(len(key)):
-            squared = sum((q - k) ** 2 for q, k in zip(query[i], key[j]))
-            weights[i, j] = math.exp(-squared / width[j] ** 2 / 2)
-        weights[i] = weights[i] / weights[i].sum()
-    return weights
-
-
-def slow_additive_scores(query, key, W_q, W_k, w_v):
-    scores = torch.zeros(len(w_v), len(query), len(key))
-    for h in range(len(w_v)):
-        for i in range(len(query)):
-            for j in range(len(key)):
-                total = (W_q[h] * query[i]).sum(-1) + (W_k[h] * key[j]).sum(-1)
-                scores[h, i, j] = sum(w * math.tanh(x) for w, x in zip(w_v[h], total))
-    return scores
 
 
 def slow_cosine_weights(query, key, temperature):
@@ -46,146 +26,18 @@ def slow_scaled_scores(query, key, W):
     return scores
 
 
-def half_square(x):
-    return x.square().sum(-1) / 2
-
-
-def half_distance(query, key):
-    return (query.unsqueeze(1) - key).square().sum(-1) / 2
-
-
-def hidden(query, key, W_q, W_k):
-    """Of every score and pair the sum of query and key, each carried to the hidden size: [H, T_q, T_k, d_hidden]."""
-    return (query @ W_q.mT).unsqueeze(2) + (key @ W_k.mT).unsqueeze(1)
-
-
-def weighed(x, w_v):
-    return (x * w_v[:, None, None]).sum(-1)
-
-
 def cosines(query, key):
     return F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).mT
 
 
 PAIRS = [(torch.tensor([[0.0, 2.0], [1.0, 1.0]]), torch.tensor([[1.0, 0.0], [3.0, 4.0], [0.0, 2.0]])),
          (numbers(4, 3, seed=2), numbers(3, 3, seed=3))]
-LARGE = numbers(8, 6, seed=4), numbers(7, 6, seed=5)            # all differences would be 336 numbers, the result is 56
-WIDTHS = [torch.tensor([1.0, 2.0, 0.5]), torch.tensor([1.5, 0.8, 2.0]), torch.tensor([1.0, 2.0, 1.5, 0.8, 3.0, 1.2, 2.5])]
+LARGE = numbers(8, 6, seed=4)[:3], numbers(7, 6, seed=5)[:3]
 
 EXERCISES = {
-    "distance_weights": Exercise(
-        slow_distance_weights,
-        [(*pair, width) for pair, width in zip([*PAIRS, LARGE], WIDTHS)],
-        {
-            "the term of the query is missing; divided by the width of each key, it differs from key to key, and counts":
-                lambda query, key, width: ((query @ key.mT - half_square(key)) / width**2).softmax(-1),
-            "the term of the key is missing; it differs from key to key, and counts":
-                lambda query, key, width: ((query @ key.mT - half_square(query).unsqueeze(-1)) / width**2).softmax(-1),
-            "these are dot products; both squared norms are missing":
-                lambda query, key, width: (query @ key.mT / width**2).softmax(-1),
-            "the width is not squared":
-                lambda query, key, width: (-half_distance(query, key) / width).softmax(-1),
-            "the widths are missing":
-                lambda query, key, width: (-half_distance(query, key)).softmax(-1),
-            "you multiply by the squared width; divide, so that a wide key reaches farther":
-                lambda query, key, width: (-half_distance(query, key) * width**2).softmax(-1),
-            "only the last term is divided by the squared width; put all three into brackets":
-                lambda query, key, width: (
-                    query @ key.mT - half_square(query).unsqueeze(-1) - half_square(key) / width**2).softmax(-1),
-            "only the dot product is divided by the squared width; put all three terms into brackets":
-                lambda query, key, width: (
-                    query @ key.mT / width**2 - half_square(query).unsqueeze(-1) - half_square(key)).softmax(-1),
-            "the halves are missing: this is dot - |q|^2 - |k|^2":
-                lambda query, key, width: ((
-                    query @ key.mT - 2 * half_square(query).unsqueeze(-1) - 2 * half_square(key)) / width**2).softmax(-1),
-            "the half is missing: this is -|q - k|^2":
-                lambda query, key, width: (-2 * half_distance(query, key) / width**2).softmax(-1),
-            "the norms are not squared":
-                lambda query, key, width: ((query @ key.mT - query.norm(dim=-1, keepdim=True) / 2 - key.norm(dim=-1) / 2)
-                                           / width**2).softmax(-1),
-            "the sign is wrong; the nearest key needs the largest score":
-                lambda query, key, width: (half_distance(query, key) / width**2).softmax(-1),
-            "both squared norms have the wrong sign; take them away from the dot product":
-                lambda query, key, width: ((query @ key.mT + half_square(query).unsqueeze(-1) + half_square(key))
-                                           / width**2).softmax(-1),
-            "this is the distance; the score needs its square":
-                lambda query, key, width: (-torch.cdist(query, key) / 2 / width**2).softmax(-1),
-            "these are the scores; the softmax is missing":
-                lambda query, key, width: -half_distance(query, key) / width**2,
-            "the softmax runs over the queries, so the columns sum to 1; take it over the last axis":
-                lambda query, key, width: (-half_distance(query, key) / width**2).softmax(0),
-            "sum() without an axis adds the numbers of all queries, and of all keys; each needs its own sum: sum(-1)":
-                lambda query, key, width: ((query @ key.mT - query.square().sum() / 2 - key.square().sum() / 2)
-                                           / width**2).softmax(-1),
-            "sum() without an axis adds the numbers of all queries; each query needs its own sum: sum(-1)":
-                lambda query, key, width: ((query @ key.mT - query.square().sum() / 2 - half_square(key))
-                                           / width**2).softmax(-1),
-            "sum() without an axis adds the numbers of all keys; each key needs its own sum: sum(-1)":
-                lambda query, key, width: ((query @ key.mT - half_square(query).unsqueeze(-1) - key.square().sum() / 2)
-                                           / width**2).softmax(-1),
-            "the query's term is one number for each row, so it needs a second axis: keepdim=True or unsqueeze(-1)":
-                lambda query, key, width: ((query @ key.mT - half_square(query) - half_square(key)) / width**2).softmax(-1),
-            "the query's term is one number for each row; it needs a second axis: keepdim=True or unsqueeze(-1)":
-                lambda query, key, width: (
-                    -(query.square().sum(-1) - 2 * query @ key.mT + key.square().sum(-1)) / 2 / width**2).softmax(-1),
-            "a key's width and its term are one number for each column, so they need no second axis: leave out unsqueeze(-1)":
-                lambda query, key, width: (-half_distance(query, key) / width.unsqueeze(-1) ** 2).softmax(-1),
-            "a product of matrices needs the keys as columns: query @ key.mT":
-                lambda query, key, width: query @ key,
-        },
-        most=112,
-        without="cdist",
-        at_once=True),
-    "additive_scores": Exercise(
-        slow_additive_scores,
-        [(torch.tensor([[1.0], [0.0]]), torch.tensor([[0.5], [-1.0], [2.0]]), torch.tensor([[[1.0], [0.5]]]),
-          torch.tensor([[[2.0], [1.0]]]), torch.tensor([[1.0, 2.0]])),
-         (numbers(4, 2, seed=6), numbers(5, 3, seed=7), numbers(3, 6, 2, seed=8), numbers(3, 6, 3, seed=9),
-          numbers(3, 6, seed=10))],
-        {
-            "the tanh is missing":
-                lambda query, key, W_q, W_k, w_v: weighed(hidden(query, key, W_q, W_k), w_v),
-            "the tanh comes after the sum of query and key, and you take it of each alone":
-                lambda query, key, W_q, W_k, w_v: weighed(
-                    (query @ W_q.mT).tanh().unsqueeze(2) + (key @ W_k.mT).tanh().unsqueeze(1), w_v),
-            "the tanh comes before w_v, not after":
-                lambda query, key, W_q, W_k, w_v: weighed(hidden(query, key, W_q, W_k), w_v).tanh(),
-            "w_v is missing: multiply the hidden numbers by it before you add them":
-                lambda query, key, W_q, W_k, w_v: hidden(query, key, W_q, W_k).tanh().sum(-1),
-            "the sum over the d_hidden numbers is missing: sum(-1)":
-                lambda query, key, W_q, W_k, w_v: hidden(query, key, W_q, W_k).tanh() * w_v[:, None, None],
-            "the scores stay apart, and you add them over H as well":
-                lambda query, key, W_q, W_k, w_v: weighed(hidden(query, key, W_q, W_k).tanh(), w_v).sum(0),
-            "you use the first w_v for all scores; each has its own":
-                lambda query, key, W_q, W_k, w_v: hidden(query, key, W_q, W_k).tanh() @ w_v[0],
-            "you multiply what comes from query and key; add it":
-                lambda query, key, W_q, W_k, w_v: weighed(
-                    ((query @ W_q.mT).unsqueeze(2) * (key @ W_k.mT).unsqueeze(1)).tanh(), w_v),
-            "you subtract what comes from the key; add it to what comes from the query":
-                lambda query, key, W_q, W_k, w_v: weighed(hidden(query, -key, W_q, W_k).tanh(), w_v),
-            "these are the weights; return the scores, without a softmax":
-                lambda query, key, W_q, W_k, w_v: weighed(hidden(query, key, W_q, W_k).tanh(), w_v).softmax(-1),
-            "rows and columns are exchanged; a row is a query":
-                lambda query, key, W_q, W_k, w_v: weighed(hidden(query, key, W_q, W_k).tanh(), w_v).mT,
-            "every query meets every key, so insert an axis into both: [H, T_q, 1, d_hidden] and [H, 1, T_k, d_hidden]":
-                lambda query, key, W_q, W_k, w_v: query @ W_q.mT + key @ W_k.mT,
-            "H is the first axis, so the new axes come later: the query is [H, T_q, 1, d_hidden], the key [H, 1, T_k, d_hidden]":
-                lambda query, key, W_q, W_k, w_v: (query @ W_q.mT).unsqueeze(1) + key @ W_k.mT,
-            "H is the first axis of the key, too: insert one after it, [H, 1, T_k, d_hidden]":
-                lambda query, key, W_q, W_k, w_v: (query @ W_q.mT).unsqueeze(2) + key @ W_k.mT,
-            "W_q is [H, d_hidden, d_query], so for the rows of query it is query @ W_q.mT":
-                lambda query, key, W_q, W_k, w_v: query @ W_q,
-            "W_k is [H, d_hidden, d_key], so for the rows of key it is key @ W_k.mT":
-                lambda query, key, W_q, W_k, w_v: key @ W_k,
-            "w_v is [H, d_hidden], so to multiply [H, T_q, T_k, d_hidden] it needs two axes in between: w_v[:, None, None]":
-                lambda query, key, W_q, W_k, w_v: (hidden(query, key, W_q, W_k).tanh() * w_v).sum(-1),
-            "w_v is [H, d_hidden], and @ would need it with its axes in other places; multiply by w_v[:, None, None], and add":
-                lambda query, key, W_q, W_k, w_v: hidden(query, key, W_q, W_k).tanh() @ w_v,
-        },
-        at_once=True),
     "cosine_weights": Exercise(
         slow_cosine_weights,
-        [(*pair, temperature) for pair, temperature in zip([*PAIRS, (LARGE[0][:3], LARGE[1][:3])], (0.5, 2.0, 1.0))],
+        [(*pair, temperature) for pair, temperature in zip([*PAIRS, LARGE], (0.5, 2.0, 1.0))],
         {
             "these are dot products; divide them by the norms of query and key":
                 lambda query, key, t: (query @ key.mT / t).softmax(-1),

@@ -1,4 +1,4 @@
-"""Exercises of lesson 17: what a run costs, merging outputs over two halves of the keys, a process's part of the loss, rounding."""
+"""Exercises of lesson 17: what a run costs, merging outputs over two halves of the keys."""
 import math
 
 import torch
@@ -28,26 +28,6 @@ def slow_merge(output_a, lse_a, output_b, lse_b):
     return torch.tensor(rows)
 
 
-def slow_part_of_loss(losses, masked, rank, world):
-    own, tokens = 0.0, 0
-    for row, (of_row, chosen) in enumerate(zip(losses.tolist(), masked.tolist())):
-        for loss, is_masked in zip(of_row, chosen):
-            if is_masked:
-                tokens += 1                                   # of the whole batch
-                if row % world == rank:
-                    own += loss
-    return torch.tensor(world * own / tokens)
-
-
-def slow_keep_digits(x, digits):
-    numbers = []
-    for value in x.tolist():
-        m, e = math.frexp(value)                              # value = m * 2**e, 0.5 <= |m| < 1
-        whole = round(m * 2**digits)                          # a tie goes to the even one
-        numbers.append(math.ldexp(whole, e - digits))
-    return torch.tensor(numbers)
-
-
 def of_run(layers, d_model, d_ff, d_kv, T, D, rate, passes=3, of_weight=2, width=None, day=86_400, without=0):
     """The cost by the formula. width: of the scores and averages, 2 * d_model without one; without: so many of the weights."""
     weights = 2 * d_model**2 + 2 * d_model * d_kv + 2 * d_model * d_ff - without
@@ -65,32 +45,6 @@ def shifted(output_a, lse_a, output_b, lse_b, largest):
     """The two averaged by their exponentials, relative to that of `largest`."""
     sum_a, sum_b = (lse_a - largest).exp().unsqueeze(-1), (lse_b - largest).exp().unsqueeze(-1)
     return (sum_a * output_a + sum_b * output_b) / (sum_a + sum_b)
-
-
-def part(losses, masked, rank, world, times=None, by=None):
-    """The sum of the process's masked losses, times `times` (without one the world size), by `by` (the batch's masked tokens)."""
-    own = (losses * masked)[rank::world].sum()
-    return own * (world if times is None else times) / (masked.sum() if by is None else by)
-
-
-def with_digits(x, digits, rounding=torch.round):
-    m, e = torch.frexp(x)
-    return torch.ldexp(rounding(m * 2**digits), e - digits)
-
-
-def powers_of_whole_numbers(x, digits):
-    m, e = torch.frexp(x)
-    return (m * 2**digits).round() * 2**(e - digits)
-
-
-def power_of_the_exponent(x, digits):
-    m, e = torch.frexp(x)
-    return (m * 2**digits).round() / 2**digits * 2**e
-
-
-def not_moved_back(x, digits):
-    m, e = torch.frexp(x)
-    return torch.ldexp((m * 2**digits).round(), e)
 
 
 EXERCISES = {
@@ -175,76 +129,5 @@ EXERCISES = {
                 lambda a, x, b, y: weighed(a, x.clamp(-80, 80).exp(), b, y.clamp(-80, 80).exp()),
             "you subtract the smaller `lse`, and the exponential of the other overflows; subtract the larger":
                 lambda a, x, b, y: shifted(a, x, b, y, torch.minimum(x, y)),
-        }),
-    "part_of_loss": Exercise(
-        slow_part_of_loss,
-        [(torch.tensor([[1.0, 2.0], [9.0, 7.0]]), torch.tensor([[True, True], [True, False]]), 1, 2),
-         (torch.tensor([[1.0, 2.0, 3.0], [10.0, 5.0, 5.0]]), torch.tensor([[True, True, True], [True, False, False]]), 0, 2),
-         (numbers(2, 3, seed=22).square(), torch.tensor([[False, False, False], [True, True, False]]), 0, 2),
-         (numbers(6, 3, seed=20).square(), numbers(6, 3, seed=21) > -0.3, 1, 3),
-         (numbers(5, 4, seed=18).square(), numbers(5, 4, seed=19) > 0.2, 1, 3)],
-        {
-            "this is the mean over the process's own tokens; divide its sum by the masked tokens of the whole batch":
-                lambda x, m, rank, world: x[rank::world][m[rank::world]].mean(),
-            "this is world times the mean over the process's own tokens; divide by the masked tokens of the whole batch":
-                lambda x, m, rank, world: part(x, m, rank, world, by=m[rank::world].sum()),
-            "the average over the processes divides by `world`; multiply by it":
-                lambda x, m, rank, world: part(x, m, rank, world, times=1),
-            "the average over the processes divides by `world` already; multiply by it instead":
-                lambda x, m, rank, world: part(x, m, rank, world, times=1 / world),
-            "you divide by the number of texts; divide by the masked tokens of the whole batch":
-                lambda x, m, rank, world: part(x, m, rank, world, by=len(x)),
-            "you divide by all tokens; divide by the masked ones":
-                lambda x, m, rank, world: part(x, m, rank, world, by=m.numel()),
-            "all losses of the process are added; only those of masked tokens count":
-                lambda x, m, rank, world: world * x[rank::world].sum() / m.sum(),
-            "all tokens are taken, in the sum and in the number; only masked ones count":
-                lambda x, m, rank, world: world * x[rank::world].sum() / m.numel(),
-            "this is the mean over all tokens of the process; add its masked losses, and divide by all masked tokens":
-                lambda x, m, rank, world: x[rank::world].mean(),
-            "`masked` is the wrong way round; True means that the token counts":
-                lambda x, m, rank, world: part(x, ~m, rank, world),
-            "this is the mean of the whole batch; the process takes its own rows alone":
-                lambda x, m, rank, world: x[m].mean(),
-            "this is the sum of the whole batch, times world; the process takes its own rows alone":
-                lambda x, m, rank, world: world * x[m].mean(),
-            "these are neighbouring rows; the process takes `rank`, `rank + world`, and so on":
-                lambda x, m, rank, world: world * sum(
-                    torch.where(ours, of, 0).sum() for of, ours in zip(x.tensor_split(world)[rank], m.tensor_split(world)[rank])
-                ) / m.sum(),
-            "these are `len // world` neighbouring rows; the process takes `rank`, `rank + world`, and so on":
-                lambda x, m, rank, world: world * (x * m)[rank * (len(x) // world):(rank + 1) * (len(x) // world)].sum() / m.sum(),
-            "one row alone is taken; the process takes `rank`, `rank + world`, and so on":
-                lambda x, m, rank, world: world * (x * m)[rank].sum() / m.sum(),
-            "these are rows from `rank` on; the process takes each `world`-th of them, `[rank::world]`":
-                lambda x, m, rank, world: world * (x * m)[rank:].sum() / m.sum(),
-        }),
-    "keep_digits": Exercise(
-        slow_keep_digits,
-        [(torch.tensor([5.5, 9.0]), 3), (torch.tensor([-2e-5, 7e-5]), 4),
-         (torch.tensor([123456.0, -98765.0]), 4),
-         (torch.tensor([0.1, 0.625, 0.6875, 2.5, 3.5, -10.5]), 3),
-         (torch.tensor([0.0, 1.0, -1.00390625, 1.00390625, 1.01171875, 3.14159, 257.0, -257.0]), 8)],
-        {
-            "digits are cut off; the nearest number may be above":
-                lambda x, digits: with_digits(x, digits, torch.trunc),
-            "floor always goes down; the nearest number may be above":
-                lambda x, digits: with_digits(x, digits, torch.floor),
-            "`2**` of negative whole numbers gives 0 in torch; `torch.ldexp` takes them":
-                powers_of_whole_numbers,
-            "`2**e` of a negative whole e gives 0 in torch; `torch.ldexp` takes it":
-                power_of_the_exponent,
-            "the digits are moved before the point and not back; `torch.ldexp` needs e - digits":
-                not_moved_back,
-            "these are digits behind the point; count them from the first 1 of each number":
-                lambda x, digits: (x * 2**digits).round() / 2**digits,
-            "one digit too many; m is at least 0.5, so its first digit behind the point is a 1":
-                lambda x, digits: with_digits(x, digits + 1),
-            "one digit too few; the first 1 counts as a digit":
-                lambda x, digits: with_digits(x, digits - 1),
-            "a tie always goes up here; it needs to go to the even one, as torch.round does":
-                lambda x, digits: with_digits(x, digits, lambda v: (v + 0.5).floor()),
-            "a tie goes away from 0 here; it needs to go to the even one, as torch.round does":
-                lambda x, digits: with_digits(x, digits, lambda v: v.sign() * (v.abs() + 0.5).floor()),
         }),
 }
