@@ -191,7 +191,7 @@ def map_and_row(weights: Values, query: int, key: int, query_tokens: Sequence, k
     left.add_patch(Rectangle((key - 0.5, query - 0.5), 1, 1, fill=False, edgecolor="#D55E00", linewidth=2))
     left.set_title(title)
     draw_bars(right, row, key_tokens, f'query "{query_tokens[query]}"', vmax, "", signed, label)
-    picture.colorbar(image, ax=left).ax.set_xlabel(label)            # below: at its side it would stand among the tokens of the bars
+    picture.colorbar(image, ax=left).ax.set_xlabel(label)            # at its side it would stand among the tokens of the bars
     return picture
 
 

@@ -210,7 +210,8 @@ def squares(x):
     return x.square().sum(-1)
 
 
-DISTANCES = Exercise(slow_distances, [(numbers(3, 2, seed=0), numbers(2, 2, seed=1)), (numbers(8, 6, seed=2), numbers(7, 6, seed=3))],
+DISTANCES = Exercise(slow_distances,
+                     [(numbers(3, 2, seed=0), numbers(2, 2, seed=1)), (numbers(8, 6, seed=2), numbers(7, 6, seed=3))],
                      {}, most=112, without="cdist", at_once=True)
 
 
