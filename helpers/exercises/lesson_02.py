@@ -30,14 +30,12 @@ def cosines(query, key):
     return F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).mT
 
 
-PAIRS = [(torch.tensor([[0.0, 2.0], [1.0, 1.0]]), torch.tensor([[1.0, 0.0], [3.0, 4.0], [0.0, 2.0]])),
-         (numbers(4, 3, seed=2), numbers(3, 3, seed=3))]
-LARGE = numbers(8, 6, seed=4)[:3], numbers(7, 6, seed=5)[:3]
-
 EXERCISES = {
     "cosine_weights": Exercise(
         slow_cosine_weights,
-        [(*pair, temperature) for pair, temperature in zip([*PAIRS, LARGE], (0.5, 2.0, 1.0))],
+        [(torch.tensor([[0.0, 2.0], [1.0, 1.0]]), torch.tensor([[1.0, 0.0], [3.0, 4.0], [0.0, 2.0]]), 0.5),
+         (numbers(4, 3, seed=2), numbers(3, 3, seed=3), 2.0),
+         (numbers(3, 6, seed=4), numbers(3, 6, seed=5), 1.0)],
         {
             "these are dot products; divide them by the norms of query and key":
                 lambda query, key, t: (query @ key.mT / t).softmax(-1),
