@@ -55,8 +55,9 @@ function makeTip(el, weights) {
     node.style.left = `${clamp(x + 14, 0, Math.max(0, box.width - node.offsetWidth - 4))}px`;
     node.style.top = `${y + 20 + node.offsetHeight > box.height ? y - node.offsetHeight - 12 : y + 20}px`;
   };
-  node.hidden = true;
-  return { node, show };
+  const hide = () => { node.hidden = true; };
+  hide();
+  return { node, show, hide };
 }
 
 function toolButton(text, label, act) {
@@ -75,6 +76,7 @@ function build(model, el) {
   const draw = () => {
     controls.show();
     stage.draw();
+    tip.hide();                                       // it told of the state before; the next move of the pointer shows it
     readout.textContent = sentence(weights, weights.choice) + (weights.locked ? " · locked" : "");
   };
   const zoom = [toolButton("−", "zoom out", () => stage.zoomBy(1 / 1.5)), toolButton("+", "zoom in", () => stage.zoomBy(1.5))];
