@@ -165,6 +165,21 @@ def test_weights_in_the_plane_are_pythons(opened, lesson):
         assert difference(weights, torch.tensor(bars)) < 1e-5, (x, y, keys)
 
 
+def test_the_wedge_in_the_plane_is_pythons(opened, lesson):
+    def area(x, y):
+        return (x * y.roll(1) - x.roll(1) * y).sum().abs().item() / 2
+
+    names, page, open_wedges = lesson[PLANE], opened(PLANE), 0
+    a, b, _, d = names["keys"].tolist()
+    for c in ([1.0, 0.5], [1.5, -1.5], [-3.3, -3.5], [3.5, 3.5], [-3.5, 0.0], [-0.5, 3.0]):
+        names["draw_query"](2.0, -1.5, *c)
+        pythons = area(*torch.tensor(names["wedge"].get_xy()).T)
+        ours = area(*torch.tensor(page.evaluate("(keys) => wedgeOfMoved(keys)", [a, b, c, d])))
+        assert abs(ours - pythons) < 0.2, c                      # of 64; a step of half a degree is at most 0.14
+        open_wedges += ours > 1
+    assert open_wedges == 5
+
+
 @pytest.fixture
 def in_double(monkeypatch):
     """New tensors are double; the random ones are the lesson's, whose angles, 2 pi of them, are single."""

@@ -11,6 +11,17 @@ function weightsInPlane([x, y], keys) {
   return [softmaxOf(byDot), softmaxOf(byDistance)];
 }
 
+// The corners of the wedge of queries, within a plane from -4 to 4, that prefer the moved key by dot product: [x], [y].
+function wedgeOfMoved(keys) {
+  const [moved, middle] = [keys[MOVED_KEY], Math.atan2(keys[MOVED_KEY][1], keys[MOVED_KEY][0])], rim = [[0, 0]];
+  for (let i = -360; i <= 360; i++) {
+    const x = Math.cos(middle + (i * Math.PI) / 360), y = Math.sin(middle + (i * Math.PI) / 360), far = 4 / Math.max(Math.abs(x), Math.abs(y));
+    const best = Math.max(...keys.map((key) => x * key[0] + y * key[1]));
+    if (x * moved[0] + y * moved[1] >= best) rim.push([far * x, far * y]);
+  }
+  return [0, 1].map((axis) => rim.map((place) => place[axis]));
+}
+
 // An arrow from the middle of the plane, and the name at its end; returns what moves both.
 function arrowIn(plane, name) {
   const shaft = add(plane, "path", { class: "curve key" }), head = add(plane, "path", { class: "head" }), label = add(plane, "text", { class: "label" });
@@ -27,14 +38,15 @@ function arrowIn(plane, name) {
 
 function planePanels() {
   const axis = (label, from) => ({ label, from, to: -from, ticks: [-4, -2, 0, 2, 4] });
-  const plane = panel({ width: 376, height: 386, grid: true, x: axis("x", -4), y: axis("y", 4), legend: [["query", "query: drag it"], ["key", "keys"], ["grey dashed", "nearest key"]] });
+  const plane = panel({ width: 376, height: 386, grid: true, x: axis("x", -4), y: axis("y", 4), legend: [["query", "query"], ["grey dashed", "nearest key"], ["wedge", "C preferred"]] });
   const bars = panel({ width: 376, height: 386, x: { label: "keys", role: "key", from: -0.6, to: 3.6, ticks: [0, 1, 2, 3], names: NAMES_OF_KEYS },
     y: { label: "weight", from: 1.15, to: 0, ticks: [0, 0.2, 0.4, 0.6, 0.8, 1] }, legend: [["by-dot", "dot product"], ["by-distance", "distance"]] });
   return { plane, bars };
 }
 
 computedLabs.plane = (box, { keys }) => {
-  const { plane, bars } = planePanels(), arrows = NAMES_OF_KEYS.map((name) => arrowIn(plane, name));
+  const { plane, bars } = planePanels(), wedge = add(plane, "path", { class: "wedge" });
+  const arrows = NAMES_OF_KEYS.map((name) => arrowIn(plane, name));
   const corners = [...keys.keys(), 0].filter((i) => i !== MOVED_KEY);
   add(plane, "path", { class: "curve grey", d: pathOf(plane, ...[0, 1].map((axis) => corners.map((i) => keys[i][axis]))) });
   const toNearest = add(plane, "path", { class: "curve grey dashed" });
@@ -54,6 +66,7 @@ computedLabs.plane = (box, { keys }) => {
         const [kx, ky] = key, length = Math.hypot(kx, ky);
         arrows[i](key, i === MOVED_KEY ? [kx + 0.3, ky + 0.3] : [kx + (0.35 * kx) / length, ky + (0.35 * ky) / length]);
       });
+      wedge.setAttribute("d", pathOf(plane, ...wedgeOfMoved(moved)));
       line.setAttribute("d", pathOf(plane, [0, x], [0, y]));
       tip.setAttribute("cx", plane.X(x));
       tip.setAttribute("cy", plane.Y(y));
