@@ -89,6 +89,18 @@ def cell_first(first):
     return states
 
 
+def step_first(first):
+    """The states if each step ends with the look, by its new state: only the first context, that of this function, differs."""
+    def states(x, h, outputs, W, U):
+        found, context = [], first(h, outputs)
+        for word in x.unbind(1):
+            h = cell(word, context, h, W, U)
+            context = looked_at(h, outputs)
+            found.append(h)
+        return torch.stack(found, 1)
+    return states
+
+
 def by_the_new_state(context):
     """The states if the query is a state that has read the word already, its context being that of this function."""
     return decoded(lambda word, state, outputs, W, U: looked_at(cell(word, context(state, outputs), state, W, U), outputs))
@@ -159,6 +171,10 @@ EXERCISES = {
                 cell_first(torch.zeros_like),
             "the cell runs first, and the context that it reads at the first word is the state; look before the first word, too":
                 cell_first(lambda h: h),
+            "the look comes after the step, as in Luong's decoder, so the first context is zeros; look first":
+                step_first(lambda h, outputs: torch.zeros_like(h)),
+            "the look comes after the step, as in Luong's decoder, so the first context is the mean of the outputs; look first":
+                step_first(lambda h, outputs: outputs.mean(1)),
             "the query is a state that has read the word and a first context already; the query is the state before":
                 by_the_new_state(lambda state, outputs: looked_at(state, outputs)),
             "the query is a state that has read the word already, without a context; the query is the state before":

@@ -58,40 +58,46 @@ def recurrent_step():
 
 
 def encoder_decoder():
-    d = Drawing(600, "Encoder and decoder with one vector between them", (
-        "The encoder reads four English words in both directions. Its two final states are joined to one vector, the context. "
+    d = Drawing(640, "Encoder and decoder with one vector between them", (
+        "The encoder reads four English words twice: one row of steps forwards, another backwards. The final states of both rows "
+        "are joined to one vector, the context. "
         "This one vector is all that the decoder gets: it is the first state, and it enters each of the five steps, "
         "which read the words written so far and write the next French word."))
     d.text(24, 34, "**encoder** reads", anchor="start")
-    steps = [d.box(24 + 150 * i, 124, 102, 44, "GRU", "parameter") for i in range(4)]
-    for step, word in zip(steps, SOURCE):
-        d.arrow(d.box(step.x + 13, 58, 76, 34, word).bottom, step.top)
-    for left, right in zip(steps, steps[1:]):
-        d.arrow((left.right[0], 138), (right.x, 138))
-        d.arrow((right.x, 154), (left.right[0], 154))
-    context = d.cells(240, 238, [[0.5, 0.2, 0.8, 0.4, 0.1, 0.6]], "plain", 20, 28)
-    d.text(226, 252, "**context**", anchor="end")
-    for step in (steps[0], steps[3]):
-        d.arrow(step.bottom, (step.bottom[0], 200), (300, 200), context.top, colour=INK, width=2.4)
-    d.text(86, 184, "read backwards, ends here", anchor="start", size=15, colour=SOFT)
-    d.text(514, 184, "read forwards, ends here", anchor="end", size=15, colour=SOFT)
-    d.text(376, 242, "one vector of fixed size", anchor="start")
-    d.text(376, 264, "`[B, 1, d_model]`", anchor="start", size=15)
+    lefts = [24 + 136 * i for i in range(4)]
+    forwards, backwards = ([d.box(left, y, 88, 36, "GRU", "parameter") for left in lefts] for y in (58, 180))
+    for ahead, back, word in zip(forwards, backwards, SOURCE):
+        box = d.box(ahead.x + 6, 120, 76, 34, word)
+        d.arrow(box.top, ahead.bottom)
+        d.arrow(box.bottom, back.top)
+    for left, right in zip(forwards, forwards[1:]):
+        d.arrow(left.right, right.left)
+    for left, right in zip(backwards, backwards[1:]):
+        d.arrow(right.left, left.right)
+    context = d.cells(240, 278, [[0.5, 0.2, 0.8, 0.4, 0.1, 0.6]], "plain", 20, 28)
+    d.text(226, 292, "**context**", anchor="end")
+    d.arrow(backwards[0].bottom, (backwards[0].bottom[0], 246), (300, 246), context.top, colour=INK, width=2.4)
+    d.arrow(forwards[3].right, (556, 76), (556, 246), (300, 246), context.top, colour=INK, width=2.4)
+    d.text(86, 232, "read backwards, ends here", anchor="start", size=15, colour=SOFT)
+    d.text(540, 232, "read forwards, ends here", anchor="end", size=15, colour=SOFT)
+    d.text(376, 282, "one vector of fixed size", anchor="start")
+    d.text(376, 304, "`[B, 1, d_model]`", anchor="start", size=15)
 
-    d.text(24, 290, "**decoder** writes", anchor="start")
+    d.text(24, 330, "**decoder** writes", anchor="start")
     lefts = [24 + 113 * i for i in range(5)]
+    d.arrow(context.bottom, (300, 356), colour=INK, width=2.4, head=False)
     for left in lefts:
-        d.arrow(context.bottom, (300, 316), (left + 12, 316), (left + 12, 420), colour=INK, width=2.4)
-    boxes = [d.box(left, 420, 88, 44, "GRU", "parameter") for left in lefts]
+        d.arrow((300, 356), (left + 12, 356), (left + 12, 460), colour=INK, width=2.4)
+    boxes = [d.box(left, 460, 88, 44, "GRU", "parameter") for left in lefts]
     for box, read, written in zip(boxes, READ, WRITTEN):
-        d.arrow(d.box(box.x + 26, 346, 62, 34, read).bottom, (box.x + 57, 420))
-        d.arrow((box.x + 44, 464), (box.x + 44, 510))
-        d.box(box.x + 8, 510, 72, 34, written)
+        d.arrow(d.box(box.x + 26, 386, 62, 34, read).bottom, (box.x + 57, 460))
+        d.arrow((box.x + 44, 504), (box.x + 44, 550))
+        d.box(box.x + 8, 550, 72, 34, written)
     for left, right in zip(boxes, boxes[1:]):
         d.arrow(left.right, right.left)
-    d.arrow((300, 316), (9, 316), (9, 442), boxes[0].left, colour=INK, width=2.4)
-    d.text(34, 487, "first\nstate", size=15)
-    d.text(300, 574, "each step reads the word before and the same context", colour=SOFT)
+    d.arrow((300, 356), (9, 356), (9, 482), boxes[0].left, colour=INK, width=2.4)
+    d.text(34, 527, "first\nstate", size=15)
+    d.text(300, 614, "each step reads the word before and the same context", colour=SOFT)
     return d
 
 
