@@ -128,7 +128,7 @@ def cached_step():
     for left, title, new in ((24, "**without a cache**", 4), (328, "**with a cache**", 1)):
         d.text(left, 30, title, anchor="start")
         columns = [left + 52 + 48 * i for i in range(4)]
-        for i, (x, token) in enumerate(zip(columns, ("BOS", "d", "o", "g"))):
+        for i, (x, token) in enumerate(zip(columns, ("<bos>", "c", "b", "a"))):
             fresh = i >= 4 - new
             d.text(x + 18, 62, f"`{token}`", size=15, colour=INK if fresh else SOFT)
             if fresh:
@@ -151,6 +151,9 @@ def cached_step():
                 elif j <= i:
                     d.add("rect", x=x, y=y, width=30, height=24, fill="none", stroke=LINE, stroke_dasharray="3 3")
             d.text(left, 262 + 28 * i, f"$q_{i + 1}$", anchor="start", colour=INK if i >= 4 - new else SOFT)
+        d.text(left, 237, "weights", anchor="start", size=15, colour=SOFT)
+        for y, line in zip((256, 276), ("computed again,", "not needed") if new == 4 else ("not computed",)):
+            d.text(columns[2], y, line, anchor="start", size=15, colour=SOFT)
         d.arrow((columns[3] + 33, 346), (columns[3] + 44, 346), (columns[3] + 44, 378), (columns[3] + 18, 378), head=False)
         d.text(columns[3] + 14, 380, "gives the next token", anchor="end", size=15)
     return d
