@@ -110,6 +110,8 @@ EXERCISES = {
                 lambda ids, good: (good & ~came_before(ids.sort(-1).values)).sum(-1).float().mean(),
             "equal answers to different lines are counted once; each line has its own":
                 lambda ids, good: torch.tensor(len(ids[good].unique(dim=0)) / len(ids)),
+            "each answer equals itself, so none is left; compare it only with those before it, by tril(-1)":
+                lambda ids, good: (good & ~(ids.unsqueeze(1) == ids.unsqueeze(2)).all(-1).tril().any(-1)).sum(-1).float().mean(),
             "an answer that comes again is not counted at all; count it once":
                 lambda ids, good: (good & ~came_before(ids) & ~came_before(ids.flip(1)).flip(1)).sum(-1).float().mean(),
         }),

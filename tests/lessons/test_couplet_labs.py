@@ -16,8 +16,8 @@ ODD = ["", " ", "\n", "\t", "\0", "\x1b[31m", "日升水秀", " 日 升 水 秀\
        "\u200b", "\ufeff日升水秀", "\u202e日升水秀", "\u05e9\u05dc\u05d5\u05dd", "\u0645\u0631\u062d\u0628\u0627", "\u3053\u3093",
        "\u0e44\u0e17\u0e22", "繁體中文", "㐀㐁㐂㐃", "𠀀𠀁𠀂𠀃", "$x^2$", "\\frac", "{x!r}", "%s", "<b>日</b>", "&amp;", "<sep>",
        "<eos>", "<pad>", "1e309", "\ud7ff", "\U0010ffff", "\r\n", "日\0升水秀"]
-NEEDED = ("import torch", "couplets = load_couplets()", "order =", "def new_model(", "def as_text(", "def named(", "MAY_FACE =",
-          "familiar =", "def keep_length(", "RULES =", "def draw_writing(")      # what the cells hold
+NEEDED = ("import torch", "# Draws a couplet", "couplets = load_couplets()", "order =", "def new_model(", "def as_text(",
+          "def named(", "MAY_FACE =", "familiar =", "def keep_length(", "RULES =", "def draw_writing(")      # what the cells hold
 
 
 def typed():
@@ -38,7 +38,7 @@ def page():
     namespace = {}
     for cell in code_cells(read(ROOT / "notebooks" / "12_couplets.ipynb")):
         if any(needed in cell.source for needed in NEEDED):
-            exec(re.split(r"\n(?:explorer|menu|inputs, due|written) = ", cell.source)[0], namespace)
+            exec(re.split(r"\n(?:explorer|menu|inputs, wanted|written) = ", cell.source)[0], namespace)
     torch.manual_seed(0)
     namespace["model"] = GPT(len(namespace["vocab"]), 8, 4, 8, num_layers=2, dropout=0.0).eval()
     return namespace
