@@ -52,9 +52,11 @@ def test_a_gap_is_filled_whatever_is_typed(page, recwarn):
         ids, gap = page["with_gap"](text)
         shown = page["in_view"](ids, gap, 1, 1)
         assert shown[gap] == page["MASK"] and len(shown) <= page["MOST"] and page["likely"]([shown], [gap]).isfinite().all(), text
-    lab = explore(page["draw_gap"], text="the [MASK]", left=lambda text: (0, max(2, page["with_gap"](text)[1] - 1), 1, 2),
+    lab = explore(page["draw_gap"], text="the [MASK]", word="file",
+                  left=lambda text: (0, max(2, page["with_gap"](text)[1] - 1), 1, 2),
                   right=lambda text: (0, max(2, len(page["with_gap"](text)[0]) - page["with_gap"](text)[1] - 2), 1, 2))
     in_lab(lab, some(typed()), "text")
+    in_lab(lab, some(typed()), "word")
     assert not list(recwarn)
 
 
@@ -63,6 +65,14 @@ def test_a_gap_is_filled_whatever_is_typed(page, recwarn):
 def test_a_text_that_is_too_long_says_what_becomes_of_its_gap(page, text, said):
     titles = [ax.get_title() for ax in page["draw_gap"](text, 1, 1).axes]
     assert titles[0].endswith(said) and bool(titles[0]) == bool(said)
+
+
+@pytest.mark.parametrize("word, scored, note", [
+    ("file", True, ""), ("", False, ""), ("a file", False, "the hidden word is 2 tokens"), ("日", False, "the hidden word has no token")])
+def test_every_reading_says_how_likely_it_takes_the_hidden_token(page, word, scored, note):
+    note_shown, *titles = [ax.get_title() for ax in page["draw_gap"]("the [MASK]", 1, 1, word).axes]
+    assert note_shown.endswith(note) and bool(note_shown) == bool(note)
+    assert all((f"\n{word}: 0." in title) == scored for title in titles)
 
 
 def test_the_explorer_shows_something_for_whatever_is_typed(page):
