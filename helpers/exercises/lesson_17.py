@@ -1,11 +1,10 @@
-"""Exercises of lesson 17: what a run costs, merging outputs over two halves of the keys."""
-import math
-
+"""Exercises of lesson 17: what a run costs, what a training step keeps in memory."""
 import torch
+import torch.nn.functional as F
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from helpers.exercises.exercise import Exercise, numbers
+from helpers.exercises.exercise import Exercise
 
 
 def slow_training_cost(layers, d_model, d_ff, d_kv, T, D, rate):
@@ -19,13 +18,29 @@ def slow_training_cost(layers, d_model, d_ff, d_kv, T, D, rate):
     return torch.tensor([flops / 1e18, flops / rate / 86_400])
 
 
-def slow_merge(output_a, lse_a, output_b, lse_b):
-    rows = []
-    for a, x, b, y in zip(output_a.tolist(), lse_a.tolist(), output_b.tolist(), lse_b.tolist()):
-        largest = max(x, y)
-        sum_a, sum_b = math.exp(x - largest), math.exp(y - largest)
-        rows.append([(sum_a * one + sum_b * other) / (sum_a + sum_b) for one, other in zip(a, b)])
-    return torch.tensor(rows)
+def slow_training_memory(layers, d_model, d_ff, heads, T, texts):
+    shapes = 4 * [(d_model, d_model)] + [(d_model, d_ff), (d_ff, d_model)]
+    matrices = [nn.Parameter(torch.randn(shape)) for _ in range(layers) for shape in shapes]
+    kept, x = {}, torch.randn(texts, T, d_model)
+
+    def pack(tensor):
+        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        for i in range(0, len(matrices), 6):
+            *to_qkv, to_output, up, down = matrices[i:i + 6]
+            q, k, v = ((x @ to).view(texts, T, heads, -1).transpose(1, 2) for to in to_qkv)
+            weights = (q @ k.mT / (d_model // heads)**0.5).softmax(-1)
+            x = x + (weights @ v).transpose(1, 2).flatten(2) @ to_output
+            x = x + F.gelu(x @ up) @ down
+    activations = sum(kept[address] for address in kept.keys() - {matrix.data_ptr() for matrix in matrices})
+    x.sum().backward()
+    adam = torch.optim.Adam(matrices)
+    adam.step()
+    averages = [adam.state[matrix][name] for matrix in matrices for name in ("exp_avg", "exp_avg_sq")]
+    of_parameters = sum(one.nbytes for one in [*matrices, *(matrix.grad for matrix in matrices), *averages])
+    return torch.tensor([of_parameters, activations]) / 1e3
 
 
 def of_run(layers, d_model, d_ff, d_kv, T, D, rate, passes=3, of_weight=2, width=None, day=86_400, without=0):
@@ -35,16 +50,12 @@ def of_run(layers, d_model, d_ff, d_kv, T, D, rate, passes=3, of_weight=2, width
     return torch.tensor([flops / 1e18, flops / rate / day])
 
 
-def weighed(output_a, weight_a, output_b, weight_b):
-    """The average of two outputs, by any weights [T]."""
-    share = (weight_a / (weight_a + weight_b)).unsqueeze(-1)
-    return share * output_a + (1 - share) * output_b
-
-
-def shifted(output_a, lse_a, output_b, lse_b, largest):
-    """The two averaged by their exponentials, relative to that of `largest`."""
-    sum_a, sum_b = (lse_a - largest).exp().unsqueeze(-1), (lse_b - largest).exp().unsqueeze(-1)
-    return (sum_a * output_a + sum_b * output_b) / (sum_a + sum_b)
+def of_step(layers, d_model, d_ff, heads, T, texts, copies=4, vectors=6, wide=2, tables=1, rows=1, of_number=4, weights=None):
+    """The memory by the formula. copies: of each parameter; vectors, wide: of a token; tables: of each head; rows: of a
+    table, for each token; of_number: bytes; weights: of a layer."""
+    weights = 4 * d_model**2 + 2 * d_model * d_ff if weights is None else weights
+    of_token = vectors * d_model + wide * d_ff + tables * heads * rows * T
+    return torch.tensor([of_number * copies * layers * weights, of_number * texts * T * layers * of_token]) / 1e3
 
 
 EXERCISES = {
@@ -89,45 +100,51 @@ EXERCISES = {
                 lambda *of: of_run(*of) * torch.tensor([1e18, 1.0]),
         },
         without="get_total_flops"),
-    "merge": Exercise(
-        slow_merge,
-        [(torch.tensor([[1.0, 3.0]]), torch.tensor([0.0]), torch.tensor([[5.0, 7.0]]), torch.tensor([1.0])),
-         (torch.tensor([[1.0], [2.0]]), torch.tensor([200.0, -200.0]),
-          torch.tensor([[5.0], [6.0]]), torch.tensor([199.0, -200.0])),
-         (torch.tensor([[1.0], [2.0]]), torch.tensor([0.0, 200.0]),
-          torch.tensor([[5.0], [6.0]]), torch.tensor([200.0, 0.0])),
-         (numbers(4, 3, seed=16), torch.tensor([0.0, 2.0, -1.0, 5.0]),
-          numbers(4, 3, seed=17), torch.tensor([0.0, 1.0, 3.0, 4.5]))],
+    "training_memory": Exercise(
+        slow_training_memory,
+        [(1, 2, 4, 1, 3, 1), (2, 8, 24, 2, 5, 3), (2, 64, 128, 4, 32, 2), (3, 48, 96, 6, 20, 4)],
         {
-            "both halves count alike; the one with the larger sum of exponentials needs to count more":
-                lambda a, x, b, y: (a + b) / 2,
-            "the shares are exchanged; each output needs that of its own keys":
-                lambda a, x, b, y: weighed(a, (y - x).sigmoid(), b, (x - y).sigmoid()),
-            "exponentials of 200 overflow; subtract the larger of the two first":
-                lambda a, x, b, y: weighed(a, x.exp(), b, y.exp()),
-            "exponentials of 200 overflow to infinity; subtract the larger of the two `lse` first":
-                lambda a, x, b, y: shifted(a, x, b, y, 0),
-            "these are not yet averages; divide by the sum of both shares":
-                lambda a, x, b, y: sum((lse - torch.maximum(x, y)).exp().unsqueeze(-1) * one for one, lse in ((a, x), (b, y))),
-            "this softmax goes over the queries; take it over the two halves":
-                lambda a, x, b, y: x.softmax(0).unsqueeze(-1) * a + y.softmax(0).unsqueeze(-1) * b,
-            "you subtract one maximum for all queries, and exponentials underflow; each query needs its own":
-                lambda a, x, b, y: shifted(a, x, b, y, torch.cat([x, y]).max()),
-            "you always subtract the first `lse`, and the other exponential overflows; subtract the larger":
-                lambda a, x, b, y: shifted(a, x, b, y, x),
-            "the shares are taken of the logarithms; take them of the sums, their exponentials":
-                lambda a, x, b, y: weighed(a, x, b, y),
-            "the two are added, not averaged; each output is divided by its own sum already":
-                lambda a, x, b, y: a + b,
-            "only the half with the larger sum counts; both do, by their shares":
-                lambda a, x, b, y: torch.where((x > y).unsqueeze(-1), a, b),
-            "the shares are [T] and the outputs [T, d]; `unsqueeze(-1)` makes the shares [T, 1], one for each row":
-                lambda a, x, b, y: (x - y).sigmoid() * a + (y - x).sigmoid() * b,
-            "clamped, `lse` of 200 and of 199 are the same; subtract the larger of the two instead":
-                lambda a, x, b, y: weighed(a, x.clamp(max=80).exp(), b, y.clamp(max=80).exp()),
-            "clamped from both sides, `lse` of 200 and of 199 are the same; subtract the larger of the two instead":
-                lambda a, x, b, y: weighed(a, x.clamp(-80, 80).exp(), b, y.clamp(-80, 80).exp()),
-            "you subtract the smaller `lse`, and the exponential of the other overflows; subtract the larger":
-                lambda a, x, b, y: shifted(a, x, b, y, torch.minimum(x, y)),
+            "these are the parameters alone; each also has a gradient and Adam's two averages":
+                lambda *of: of_step(*of, copies=1),
+            "Adam's two averages are missing":
+                lambda *of: of_step(*of, copies=2),
+            "the gradients are missing, or one of Adam's two averages":
+                lambda *of: of_step(*of, copies=3),
+            "attention has four matrices: for q, k, v and the output":
+                lambda layers, d, d_ff, *of: of_step(layers, d, d_ff, *of, weights=3 * d**2 + 2 * d * d_ff),
+            "the feed-forward network has two matrices":
+                lambda layers, d, d_ff, *of: of_step(layers, d, d_ff, *of, weights=4 * d**2 + d * d_ff),
+            "the feed-forward network is d_ff wide, not 4 * d_model":
+                lambda layers, d, d_ff, *of: of_step(layers, d, 4 * d, *of),
+            "the activations are those of one layer; multiply by their number":
+                lambda *of: of_step(*of) / torch.tensor([1, of[0]]),
+            "the activations are those of one text; multiply by `texts`":
+                lambda *of: of_step(*of[:-1], 1),
+            "these layers have no norms, so each keeps 6 vectors of d_model numbers for a token, not 8":
+                lambda *of: of_step(*of, vectors=8),
+            "one vector is missing; it keeps the input, q, k, v, attention's output, and the input of the network":
+                lambda *of: of_step(*of, vectors=5),
+            "a layer's output is the input of the next; count it once":
+                lambda *of: of_step(*of, vectors=7),
+            "two vectors are d_ff wide, one before GELU and one after":
+                lambda *of: of_step(*of, wide=1),
+            "attention is explicit: add its tables of weights":
+                lambda *of: of_step(*of, tables=0),
+            "this attention is not fused: it keeps T weights for each head and token, not one number":
+                lambda *of: of_step(*of, rows=1 / of[4]),
+            "softmax keeps its result, the weights; the scores are not kept":
+                lambda *of: of_step(*of, tables=2),
+            "each head has a table of its own":
+                lambda *of: of_step(*of, tables=1 / of[3]),
+            "a token has one row of each table, T weights; T * T are those of a whole text":
+                lambda *of: of_step(*of, rows=of[4]),
+            "these are numbers; each takes 4 bytes":
+                lambda *of: of_step(*of, of_number=1),
+            "these are bytes; a kB has 1000":
+                lambda *of: of_step(*of) * 1e3,
+            "a kB is 1000 bytes here, not 1024":
+                lambda *of: of_step(*of) * 1e3 / 1024,
+            "these are MB; a kB has 1000 bytes":
+                lambda *of: of_step(*of) / 1e3,
         }),
 }

@@ -324,10 +324,6 @@ def segments_of_lists(ids, sep, pad):
     return torch.tensor(rows)
 
 
-def average(output_a, sum_a, output_b, sum_b):
-    return ((sum_a.unsqueeze(-1) * output_a + sum_b.unsqueeze(-1) * output_b) / (sum_a + sum_b).unsqueeze(-1))
-
-
 def cross_heads(query, memory, W_q, W_k, W_v, num_heads, cut=lambda x, H: x.unflatten(-1, (H, -1)).transpose(0, 1), exchanged=False,
                 weigh=lambda scores: scores.softmax(-1), merge=lambda heads: heads.transpose(0, 1).flatten(1)):
     q, k, v = (cut(x @ W, num_heads) for x, W in ((query, W_q), (memory, W_k), (memory, W_v)))
@@ -397,12 +393,12 @@ PASSED = [
     ("neighbour_loss", "a token that the text does not have gets 0", lambda text, left, answers, V, k: -torch.stack([
         (((text[:-1] == x) & (text[1:] == w)).sum() + k * (text == w).float().mean()) / ((text[:-1] == x).sum() + k)
         for x, w in zip(left, answers)]).log().mean()),
-    ("merge", "one maximum for all queries", lambda a, x, b, y: (
-        average(a, (x - torch.cat([x, y]).max()).exp(), b, (y - torch.cat([x, y]).max()).exp()))),
-    ("merge", "you always subtract the first `lse`",
-     lambda a, x, b, y: average(a, (x - x).exp(), b, (y - x).exp())),
-    ("merge", "you subtract the smaller `lse`", lambda a, x, b, y: (
-        average(a, (x - torch.minimum(x, y)).exp(), b, (y - torch.minimum(x, y)).exp()))),
+    ("training_memory", "Adam's two averages are missing", lambda layers, d, d_ff, heads, T, texts: torch.tensor([
+        8 * layers * (4 * d * d + 2 * d * d_ff), 4 * texts * T * layers * (6 * d + 2 * d_ff + heads * T)]) / 1e3),
+    ("training_memory", "no norms", lambda layers, d, d_ff, heads, T, texts: torch.tensor([
+        16 * layers * (4 * d * d + 2 * d * d_ff), 4 * texts * T * layers * (8 * d + 2 * d_ff + heads * T)]) / 1e3),
+    ("training_memory", "each head has a table", lambda layers, d, d_ff, heads, T, texts: torch.tensor([
+        16 * layers * (4 * d * d + 2 * d * d_ff), 4 * texts * T * layers * (6 * d + 2 * d_ff + T)]) / 1e3),
     ("leave_one_out_weights", "two points at the same x do not see each other",
      lambda x, width: gaussian(x, width).masked_fill(gaussian(x, width) == 0, -math.inf).softmax(-1)),
     ("leave_one_out_weights", "scores lower than the diagonal does",

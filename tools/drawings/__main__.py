@@ -55,6 +55,7 @@ DRAWINGS = {
     "16_ablation": lesson_16.ablation,
     "16_origin": lesson_16.origin,
     "17_blocks": lesson_17.blocks,
+    "17_kept": lesson_17.kept,
     "17_processes": lesson_17.processes,
     "17_step": lesson_17.step,
 }

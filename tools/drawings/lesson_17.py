@@ -1,4 +1,4 @@
-"""Lesson 17: what a training step keeps, attention in blocks, and two processes that learn as one."""
+"""Lesson 17: what a training step and a layer keep, attention in blocks, and two processes that learn as one."""
 from tools.drawings.svg import LINE, ROLES, SOFT, Drawing
 
 LAYERS = [(150, "layer 1"), (285, "layer 2"), (420, "layer $L$")]
@@ -38,6 +38,37 @@ def step():
     d.arrow((gradients.x + 112, 439), (212, 439))
     d.arrow((394, 439), (456, 439))
     d.text(425, 428, "changes", colour=SOFT, size=15)
+    return d
+
+
+def kept():
+    """To scale, 44 units for 512: 8 vectors of 768, 2 of 3072 and 12 tables of 512 x 512 are each 528 wide."""
+    d = Drawing(462, "What one layer keeps for the backward pass", (
+        "Three rows of rectangles, all as high as the 512 tokens of a text, and each row equally long. First row: eight narrow "
+        "rectangles, each 768 numbers wide: the input, q, k, v, the output of attention, the input and the output of the first "
+        "norm, and the input of the second. Second row: two rectangles four times as wide, before and after GELU. Third row: "
+        "twelve squares, the tables of weights of the twelve heads. Checkpointing keeps the input alone; fused attention keeps "
+        "none of the squares."))
+    left, high, narrow = 52, 44, 66
+    d.text(24, 30, "**One layer of BERT-base, one text of 512 tokens**", anchor="start")
+    d.text(24, 70, "8 vectors for each token, $d$ = 768 numbers wide: 8 $d$", anchor="start")
+    names = ["input", "q", "k", "v", "attention\noutput", "norm 1\ninput", "norm 1\noutput", "norm 2\ninput"]
+    for i, (name, role) in enumerate(zip(names, [None, "query", "key", "value", *4 * [None]])):
+        d.box(left + narrow * i + 1, 88, narrow - 2, high, name, role, size=15)
+    d.arrow((left + narrow / 2, 152), (left + narrow / 2, 134))
+    d.text(left, 164, "later: checkpointing keeps this one alone", anchor="start", colour=SOFT, size=15)
+    d.text(24, 206, "2 vectors four times as wide: 2 · 4 $d$ = 8 $d$", anchor="start")
+    for i, name in enumerate(("feed-forward, before GELU", "feed-forward, after GELU")):
+        d.box(left + 4 * narrow * i + 1, 224, 4 * narrow - 2, high, name, size=15)
+    d.text(24, 310, "12 heads, each with a table of weights, $T$ x $T$: 12 $T$", anchor="start")
+    for i in range(12):
+        d.cells(left + high * i + 1, 328, [[0.6]], width=high - 2, height=high)
+        d.text(left + high * i + high / 2, 350, f"{i + 1}", size=15)
+    d.text(left, 394, "later: fused attention keeps none of these", anchor="start", colour=SOFT, size=15)
+    for top in (88, 224, 328):
+        d.text(30, top + high / 2, "$T$")
+        d.arrow((42, top), (42, top + high), head=False)
+    d.text(24, 434, "Too narrow to draw: a mean and a spread for each norm, 4 numbers for each token.", anchor="start", size=15)
     return d
 
 

@@ -60,14 +60,14 @@ computedLabs.cost = (box, { rate }) => {
       });
       const fits = CARDS.map((card) => `${card} GB: ${whole <= card ? "fits" : "does not fit"}`), { billions } = values;
       const gpu = flops / (values.numbers === "float32" ? 7e12 : 1e14), steps = (billions * 1e9) / (values.batch * values.length);
-      const took = [["the core that made this page, float32", flops / rate, 1], ["a GPU", gpu, 1], ["64 GPUs, each with this batch", gpu, 64]];
       const trillion = `${short(flops / 1e12)} trillion FLOPs a step`;
-      lines.textContent = ["From left to right:", ...KEPT.map((name, i) => `${name}: ${short(sizes[i])} GB`), `in sum: ${short(whole)} GB`, "",
-        `${trillion}; by FLOPs alone`, `a step, and ${billions} billion tokens, take`,
-        ...took.map(([name, step, cards]) => `${name}: ${duration(step)}, ${duration((steps * step) / cards)}`)].join("\n");
+      lines.replaceChildren(
+        element("strong", {}, `${short(whole)} GB in sum`), `\nfrom left to right: ${KEPT.map((name, i) => `${name} ${short(sizes[i])}`).join(", ")}`,
+        `\n${trillion}\n\n${billions} billion tokens, by FLOPs alone:\n`, element("strong", {}, `${duration(steps * gpu)} on one A100`),
+        `\n${duration((steps * gpu) / 64)} on 64, each with this batch\n${duration((steps * flops) / rate)} on the core that made this page, in float32`);
       return `${values.layers} layers of width ${values.d_model}, ${values.batch} texts of ${values.length} tokens, attention ${values.attention}, `
         + `kept: ${values.keep}, ${values.numbers}, dropout ${values.dropout}. In sum ${short(whole)} GB; ${fits.join("; ")}. ${trillion}; `
-        + `${billions} billion tokens take a GPU ${duration(steps * gpu)}.`;
+        + `${billions} billion tokens take an A100 ${duration(steps * gpu)}.`;
     },
   };
 };
