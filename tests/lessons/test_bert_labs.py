@@ -68,7 +68,8 @@ def test_a_text_that_is_too_long_says_what_becomes_of_its_gap(page, text, said):
 
 
 @pytest.mark.parametrize("word, scored, note", [
-    ("file", True, ""), ("", False, ""), ("a file", False, "the hidden word is 2 tokens"), ("日", False, "the hidden word has no token")])
+    ("file", True, ""), ("", False, ""), ("a file", False, "the hidden word is 2 tokens"),
+    ("日", False, "the hidden word has no token")])
 def test_every_reading_says_how_likely_it_takes_the_hidden_token(page, word, scored, note):
     note_shown, *titles = [ax.get_title() for ax in page["draw_gap"]("the [MASK]", 1, 1, word).axes]
     assert note_shown.endswith(note) and bool(note_shown) == bool(note)
