@@ -89,8 +89,8 @@ class Picture(Figure):
             below.canvas.draw()
             pixels = np.concatenate([pixels, below.canvas.buffer_rgba()])
         image = Image.fromarray(pixels).convert("RGB")
-        if small:
-            image = image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        if small:                                            # kmeans: without it, pale green becomes pale pink
+            image = image.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
         image.save(buffer, "png", optimize=small, compress_level=1)
         width, height = (round(size / self.dpi * CSS_PIXELS_PER_INCH) for size in image.size)
         return ({"image/png": base64.b64encode(buffer.getvalue()).decode(), "text/plain": f"Picture: {self.alt}"},

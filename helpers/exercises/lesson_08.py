@@ -137,6 +137,7 @@ EXERCISES = {
     "calibration_error": Exercise(
         slow_calibration_error,
         [(torch.tensor([0.9, 0.9]), torch.tensor([True, False]), 2),
+         (torch.tensor([0.5, 0.9]), torch.tensor([False, True]), 2),
          (torch.tensor([0.2, 0.3, 0.9, 1.0]), torch.tensor([True, False, True, False]), 2),
          (torch.tensor([0.05, 0.35, 0.38, 0.62, 0.66, 0.68, 0.97, 1.0]),
           torch.tensor([False, True, True, False, True, False, True, True]), 10)],
@@ -145,6 +146,12 @@ EXERCISES = {
                 lambda *case: gaps(*case)[0].abs().mean(),
             "the gaps of the bins are added as they are; each counts by its share of the answers":
                 lambda *case: gaps(*case)[0].abs().sum(),
+            "the bins count equally, empty ones too; each counts by its share of the answers":
+                lambda *case: gaps(*case)[0].abs().sum() / case[-1],
+            "an edge belongs to the bin above it; `torch.bucketize` with `right=True` does so":
+                lambda confidence, right, num_bins: torch.zeros(num_bins).index_add(
+                    0, ((confidence * num_bins).ceil().long() - 1).clamp(min=0), confidence - right.float()
+                ).abs().sum() / len(confidence),
             "gaps above and below 0 cancel; take the absolute value of each bin's gap":
                 lambda confidence, right, num_bins: (confidence - right.float()).mean(),
             "everything is one bin; compare the means inside each of `num_bins` bins":

@@ -1,18 +1,15 @@
-"""Exercises of lesson 10: max pooling over the tokens, and a text without each of its words."""
+"""Exercises of lesson 10: an interval for the difference of two accuracies, and a text without each of its words."""
 import torch
 
-from helpers.exercises.exercise import Exercise, numbers
+from helpers.exercises.exercise import Exercise
 
 
-def slow_max_pool(x, lengths):
-    rows = []
-    for words, length in zip(x, lengths.tolist()):
-        largest = words[0].clone()
-        for word in words[1:length]:
-            for d in range(len(word)):
-                largest[d] = max(largest[d], word[d])
-        rows.append(largest)
-    return torch.stack(rows)
+def slow_interval(a, b, drawn):
+    differences = []
+    for row in drawn.tolist():
+        right_a, right_b = sum(int(a[i]) for i in row), sum(int(b[i]) for i in row)
+        differences.append((right_a - right_b) / len(row))
+    return torch.quantile(torch.tensor(differences), torch.tensor([0.025, 0.975]))
 
 
 def slow_without_each(ids):
@@ -22,9 +19,13 @@ def slow_without_each(ids):
     return torch.stack(rows)
 
 
-def masked(x, lengths, value):
-    padding = torch.arange(x.shape[1]) >= lengths.unsqueeze(-1)
-    return x.masked_fill(padding.unsqueeze(-1), value)
+def right_or_wrong(n, seed):
+    return torch.rand(n, generator=torch.Generator().manual_seed(seed)) < 0.6
+
+
+def ends(values, outside=0.05):
+    """Between which two numbers all but a share of the values lie, half of that share on each side."""
+    return values.quantile(torch.tensor([outside / 2, 1 - outside / 2]))
 
 
 def rows_without(ids, places):
@@ -33,30 +34,31 @@ def rows_without(ids, places):
 
 
 EXERCISES = {
-    "max_pool": Exercise(
-        slow_max_pool,
-        [(torch.tensor([[[-1.0, 2.0], [-3.0, 4.0], [5.0, 5.0]]]), torch.tensor([2])),
-         (torch.tensor([[[-1e6, -1.0], [-2.0, -3e6], [0.0, 0.0]], [[-3.0, -1e6], [5.0, 5.0], [5.0, 5.0]]]),
-          torch.tensor([2, 1])),
-         (numbers(3, 4, 2, seed=10), torch.tensor([4, 2, 1]))],
+    "interval": Exercise(
+        slow_interval,
+        [(torch.tensor([True, True, False]), torch.tensor([True, False, False]), torch.tensor([[0, 0, 2], [1, 1, 2]])),
+         (torch.tensor([True, True, False, True, True]), torch.tensor([False, True, True, False, True]),
+          torch.tensor([[0, 0, 3, 1, 4], [2, 2, 1, 4, 0], [0, 1, 2, 3, 4], [3, 3, 0, 0, 1]])),
+         (right_or_wrong(6, 1), right_or_wrong(6, 2), torch.randint(6, (8, 6), generator=torch.Generator().manual_seed(3)))],
         {
-            "the padding takes part, and wins where it is larger than the tokens":
-                lambda x, lengths: x.amax(1),
-            "the padding became 0, which is larger than a negative number; mask it with -inf":
-                lambda x, lengths: masked(x, lengths, 0.0).amax(1),
-            "this is the mean over the tokens; take the largest":
-                lambda x, lengths: masked(x, lengths, 0.0).sum(1) / lengths[:, None],
-            "you take the largest number within each token; take it over the tokens":
-                lambda x, lengths: x.amax(2),
-            "the last token is left out; there are `lengths` of them, from 0 to lengths - 1":
-                lambda x, lengths: masked(x, (lengths - 1).clamp(min=1), -torch.inf).amax(1),
-            "the first padding takes part; the tokens end at lengths - 1":
-                lambda x, lengths: masked(x, lengths + 1, -torch.inf).amax(1),
-            "the mask is the wrong way round: the tokens are hidden, and the largest of the padding is taken":
-                lambda x, lengths: x.masked_fill(
-                    (torch.arange(x.shape[1]) < lengths.unsqueeze(-1)).unsqueeze(-1), -torch.inf).amax(1),
-            "you cut all rows at the longest text; the padding of the shorter ones takes part":
-                lambda x, lengths: x[:, :lengths.max()].amax(1),
+            "this is B minus A; the question asks for A minus B":
+                lambda a, b, drawn: ends((b.float() - a.float())[drawn].mean(1)),
+            "the ends are exchanged; the lower one comes first":
+                lambda a, b, drawn: ends((a.float() - b.float())[drawn].mean(1)).flip(0),
+            "these are the ends for 90 %; 2.5 % of the rows lie below an interval for 95 %, and 2.5 % above":
+                lambda a, b, drawn: ends((a.float() - b.float())[drawn].mean(1), 0.1),
+            "these are the smallest and the largest difference; leave out 2.5 % of the rows on each side":
+                lambda a, b, drawn: ends((a.float() - b.float())[drawn].mean(1), 0.0),
+            "this is the interval of A's accuracy; take B's off, row by row":
+                lambda a, b, drawn: ends(a.float()[drawn].mean(1)),
+            "each model got an interval of its own, and you took one from the other; take the differences row by row":
+                lambda a, b, drawn: ends(a.float()[drawn].mean(1)) - ends(b.float()[drawn].mean(1)),
+            "the mean runs over the rows of `drawn`; each row is one test, so take the mean along it":
+                lambda a, b, drawn: ends((a.float() - b.float())[drawn].mean(0)),
+            "these are numbers of examples; divide by the n of a row":
+                lambda a, b, drawn: ends((a.float() - b.float())[drawn].sum(1)),
+            "this is the interval of the single examples; take each row's mean first":
+                lambda a, b, drawn: ends((a.float() - b.float())[drawn].flatten()),
         }, at_once=True),
     "without_each": Exercise(
         slow_without_each,

@@ -227,12 +227,12 @@ def test_the_tasks_of_the_clocks_can_be_done_by_keyboard(opened, lesson):
 
 def test_costs_are_pythons(opened, lesson):
     page, names, rng = opened(COST), lesson[COST], random.Random(0)
-    ranges = names["draw_cost"].__code__.co_varnames[:8], ([2, 12, 96], [128, 768, 4096], [64, 512, 8192], [1, 16, 512],
+    ranges = names["draw_cost"].__code__.co_varnames[:7], ([2, 12, 96], [128, 768, 4096], [64, 512, 8192], [1, 16, 512],
                                                            ["fused", "explicit"], ["all", "inputs of layers"],
-                                                           ["float32", "mixed"], names["DROPOUT"])
+                                                           ["float32", "mixed"])
     positions = [{name: rng.choice(values) for name, values in zip(*ranges)} for _ in range(200)]
     for at, (sizes, flops) in zip(positions, page.evaluate("(at) => at.map((one) => [memoryOf(one), stepFlops(one)])", positions)):
-        counted = {name: at[name] for name in ("layers", "d_model", "length", "batch", "attention", "keep", "dropout")}
+        counted = {name: at[name] for name in ("layers", "d_model", "length", "batch", "attention", "keep")}
         assert sizes == pytest.approx(names["memory_of"](**at), rel=1e-9), at
         assert flops == pytest.approx(names["step_flops"](**counted), rel=1e-9), at
 
@@ -240,9 +240,9 @@ def test_costs_are_pythons(opened, lesson):
 def test_the_tasks_of_the_costs_can_be_done_by_keyboard(opened, lesson):
     page, names = opened(COST), lesson[COST]
     at = {"layers": 12, "d_model": 768, "length": 512, "batch": 256, "attention": "fused", "keep": "all", "numbers": "float32",
-          "dropout": "none", "billions": 43}
+          "billions": 43}
     is_said(page, names["draw_cost"](**at).alt)
-    for moved in ({"attention": "explicit"}, {"numbers": "mixed"}, {"keep": "inputs of layers"}, {"dropout": names["DROPOUT"][1]}):
+    for moved in ({"attention": "explicit"}, {"numbers": "mixed"}, {"keep": "inputs of layers"}):
         choose(page, **moved)
         at |= moved
         is_said(page, names["draw_cost"](**at).alt)
@@ -252,7 +252,7 @@ def test_the_tasks_of_the_costs_can_be_done_by_keyboard(opened, lesson):
         at[name] = value
         is_said(page, names["draw_cost"](**at).alt)
     page.get_by_role("button", name="reset").click()
-    is_said(page, names["draw_cost"](12, 768, 512, 256, "fused", "all", "float32", "none", 43).alt)
+    is_said(page, names["draw_cost"](12, 768, 512, 256, "fused", "all", "float32", 43).alt)
 
 
 def test_the_query_is_dragged_in_the_plane(opened, lesson):

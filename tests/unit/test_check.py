@@ -432,17 +432,16 @@ PASSED = [
     ("harmed", "attention     = suspect B", lambda attention, x, lengths: torch.zeros(len(x), dtype=torch.bool)),
     ("leaks", "rows and columns are exchanged", lambda mask, num_layers: torch.linalg.matrix_power(
         (mask.T | torch.eye(len(mask), dtype=torch.bool)).float(), num_layers).diagonal(1) > 0),
-    ("max_pool", "raised RuntimeError", lambda x, lengths: x.masked_fill(
-        (torch.arange(int(lengths.max())) >= lengths.unsqueeze(-1)).unsqueeze(-1), -math.inf).amax(1)),
-    ("max_pool", "your result is -100.0 at", lambda x, lengths: x.masked_fill(
-        (torch.arange(x.shape[1]) >= lengths.unsqueeze(-1)).unsqueeze(-1), -100).amax(1)),
-    ("max_pool", "one by one; do without a loop", lambda x, lengths: torch.stack([
-        words[:n].amax(0) for words, n in zip(x, lengths)])),
-    ("max_pool", "one by one; do without a loop", lambda x, lengths: torch.tensor([
-        [max(column) for column in zip(*words[:n])] for words, n in zip(x.tolist(), lengths.tolist())])),
-    ("max_pool", "the mask is the wrong way round", lambda x, lengths: x.masked_fill(
-        (torch.arange(x.shape[1]) < lengths.unsqueeze(-1)).unsqueeze(-1), -math.inf).amax(1)),
-    ("max_pool", "the longest text", lambda x, lengths: x[:, :lengths.max()].amax(1)),
+    ("interval", "raised RuntimeError: Subtraction", lambda a, b, drawn: (a - b)[drawn].float().mean(1).quantile(
+        torch.tensor([0.025, 0.975]))),
+    ("interval", "one by one; do without a loop", lambda a, b, drawn: torch.stack([
+        a[row].float().mean() - b[row].float().mean() for row in drawn]).quantile(torch.tensor([0.025, 0.975]))),
+    ("interval", "one by one; do without a loop", lambda a, b, drawn: torch.tensor([
+        sum(int(a[i]) - int(b[i]) for i in row) / len(row) for row in drawn.tolist()]).quantile(torch.tensor([0.025, 0.975]))),
+    ("interval", "take each row's mean first", lambda a, b, drawn: (a[drawn].float() - b[drawn].float()).quantile(
+        torch.tensor([0.025, 0.975]))),
+    ("interval", "one from the other", lambda a, b, drawn: torch.stack([
+        a[drawn].float().mean(1).quantile(q) - b[drawn].float().mean(1).quantile(q) for q in (0.025, 0.975)])),
     ("without_each", "one by one; do without a loop", lambda ids: torch.stack([
         torch.cat([ids[:i], ids[i + 1:]]) for i in range(1, len(ids))])),
     ("without_each", "one by one; do without a loop", lambda ids: torch.tensor([

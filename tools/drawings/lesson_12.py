@@ -1,4 +1,4 @@
-"""Lesson 12: a prompt and its answer in one sequence, and a rule between the logits and the softmax."""
+"""Lesson 12: a prompt and its answer in one sequence, a rule before the softmax, and two ways to find what is next."""
 from tools.drawings.svg import ROLES, SOFT, Drawing
 
 ROW = ["$a_1$", "$a_2$", "$a_3$", "$a_4$", "`<sep>`", "$b_1$", "$b_2$"]
@@ -49,4 +49,30 @@ def prompt_and_rule():
     d.text(50, 474, "The **rule** looks at $a_3$, the character that $b_3$ faces:", anchor="start")
     d.text(50, 500, "tokens that may not face it are masked, their logits become −∞.", anchor="start")
     d.text(50, 532, "Without a rule, all logits go to the softmax.", anchor="start")
+    return d
+
+
+def position_or_content():
+    d = Drawing(316, "By position or by content", (
+        "The first line has five places: dawn, sun, shine, level, plain. The answer has begun with moon, which answers sun, though sun "
+        "is at place 2. The next character of the answer is at its place 2. By position it faces sun, at place 2 too. By content "
+        "it faces shine, which stands after sun, the one that moon answers."))
+    left, step, side, top, below = 120, 92, 80, 54, 222
+    middles = [left + step * i + side / 2 for i in range(5)]
+    d.text(20, top + 19, "**first line**", anchor="start")
+    d.text(20, below + 19, "**answer**", anchor="start")
+    for i, (x, word) in enumerate(zip(middles, ["dawn", "sun", "shine", "level", "plain"]), 1):
+        d.box(x - side / 2, top, side, 38, word, "key")
+        d.text(x, 34, f"place {i}", size=15, colour=SOFT)
+    d.box(middles[0] - side / 2, below, side, 38, "moon")
+    d.add("rect", x=middles[1] - side / 2, y=below, width=side, height=38, rx=6, fill="none", stroke=SOFT, stroke_dasharray="5 4")
+    d.text(middles[1], below + 19, "**?**")
+    for i in (0, 1):
+        d.text(middles[i], below + 56, f"place {i + 1}", size=15, colour=SOFT)
+    d.arrow((middles[0], below), (middles[1] - 22, top + 40), colour=ROLES["key"], dashes="6 4")
+    d.text(middles[0] + 4, 146, "answers", size=15, anchor="end")
+    d.arrow((middles[1], below), (middles[1], top + 40), width=2.2)
+    d.arrow((middles[1] + 22, below), (middles[2], top + 40), width=2.2)
+    d.text(middles[2] - 6, 160, "by **content**: after the one\nthat moon answers", size=15, anchor="start")
+    d.text(middles[1] + 52, below + 19, "by **position**: straight up, to the same place", size=15, anchor="start")
     return d

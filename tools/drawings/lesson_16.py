@@ -33,8 +33,8 @@ def ablation():
         "values, passes the rest of the layer and the layers above. At the end two things are measured: the vector of one word, "
         "compared with the same word in other sentences, and the mean of all vectors, which is the sentence vector and is compared "
         "with other sentences."))
-    for i, token in enumerate("[CLS] the crane laid two eggs".split()):
-        d.arrow(d.box(24 + 93 * i, 24, 86, 34, f"`{token}`", size=15).bottom, (67 + 93 * i, 88))
+    for i, token in enumerate("[CLS] the crane laid two eggs [SEP]".split()):
+        d.arrow(d.box(24 + 79.5 * i, 24, 74, 34, f"`{token}`", size=15).bottom, (61 + 79.5 * i, 88))
     d.box(24, 88, 551, 40, "embedding, layers below", "parameter")
     d.arrow((120, 128), (120, 160))
     d.panel(24, 160, 551, 320)

@@ -55,7 +55,9 @@ function kernelPanels() {
     y: { label: "y", from: 6, to: -1.5, ticks: [6, 5, 4, 3, 2, 1, 0, -1] }, legend: [["ink", "true curve"], ["red dashed", "weighted average"]] });
   const map = panel({ width: 340, height: 200, x: { label: "keys: points, left to right", role: "key", from: 0, to: 1, ticks: [] },
     y: { label: "queries: x", role: "query", from: -0.5, to: 100.5, ticks: [] } });
-  const widths = panel({ width: 340, height: 220, grid: true, x: { label: "width", from: -0.1, to: 3.15, ticks: [0, 0.5, 1, 1.5, 2, 2.5, 3] },
+  const ticks = [0.05, 0.1, 0.2, 0.5, 1, 2], names = Object.fromEntries(ticks.map((tick) => [Math.log(tick), tick]));
+  const widths = panel({ width: 340, height: 220, grid: true,                      // the axis of widths is logarithmic
+    x: { label: "width", from: Math.log(0.045), to: Math.log(3.3), ticks: ticks.map(Math.log), names },
     y: { label: "squared error", from: 2.5, to: 0, ticks: [2.5, 2, 1.5, 1, 0.5, 0] }, legend: [["grey dashdot", "error"], ["ink dotted", "leave-one-out loss"]] });
   return { points, map, widths };
 }
@@ -68,20 +70,20 @@ function sampleAt({ points, noise, sample }, { samples }) {
 
 // Draws what one query and one width give; the function returned shows them.
 function drawRegression({ points, map, widths }, colors) {
-  const showMap = mapIn(map, colors, 0.3), path = (pane, kind) => add(pane, "path", { class: `curve ${kind}` });
+  const showMap = mapIn(map, colors), path = (pane, kind) => add(pane, "path", { class: `curve ${kind}` });
   add(points, "path", { class: "curve ink", d: pathOf(points, GRID, GRID.map(trueCurve)) });
   const fit = path(points, "red dashed"), line = path(points, "query"), row = svg("path", { class: "curve query" }), atWidth = path(widths, "thin grey");
   const dots = add(points, "g", { class: "values" }), answer = add(points, "circle", { class: "answer", r: 7.5 });
   map.plot.after(row);                                                  // beside the map, not on it
   return ({ query, width }, { x, y }, { output, weights }, own) => {
-    const place = Math.round(20 * query);
+    const place = Math.round(20 * query), largest = weights.reduce((most, weight) => Math.max(most, weight), 0) || 1;
     const dot = (key, i) => svg("circle", { cx: points.X(key), cy: points.Y(y[i]), r: Math.sqrt((12 + 900 * own[i]) / Math.PI) * 96 / 72 });
     dots.replaceChildren(...Array.from(x, dot));
-    showMap(weights, x.length);
+    showMap(weights.map((weight) => weight / largest), x.length);
     fit.setAttribute("d", pathOf(points, GRID, output));
     line.setAttribute("d", pathOf(points, [query, query], [-1.5, 6]));
     row.setAttribute("d", [map.X(0) - 9, map.X(1) + 1].map((edge) => `M${edge} ${map.Y(place)}h8`).join(""));
-    atWidth.setAttribute("d", pathOf(widths, [width, width], [0, 2.5]));
+    atWidth.setAttribute("d", pathOf(widths, [Math.log(width), Math.log(width)], [0, 2.5]));
     answer.setAttribute("cx", points.X(query));
     answer.setAttribute("cy", points.Y(output[place]));
   };
@@ -114,8 +116,8 @@ computedLabs.kernel_regression = (box, { colors, widths: tried }) => {
       }
       known.get(key).forEach((errors, i) => {
         const least = Math.min(...errors);
-        curves[i].setAttribute("d", pathOf(widths, tried, errors));
-        lowest[i].setAttribute("cx", widths.X(tried[errors.indexOf(least)]));
+        curves[i].setAttribute("d", pathOf(widths, tried.map(Math.log), errors));
+        lowest[i].setAttribute("cx", widths.X(Math.log(tried[errors.indexOf(least)])));
         lowest[i].setAttribute("cy", widths.Y(least));
       });
       return `${kernel} kernel, width ${width.toFixed(2)}, ${size} points: ${ofQuery}; ${ofWidth}.`;

@@ -6,19 +6,19 @@ const UNITS = [["years", 365 * 86400], ["days", 86400], ["hours", 3600], ["minut
 const parametersOf = (layers, d) => layers * (12 * d ** 2 + 13 * d) + (30522 + 512 + 2 + 2) * d + d ** 2 + d;
 
 // The bytes of parameters, gradients, Adam, activations, and of the output head for masked tokens.
-function memoryOf({ layers, d_model: d, length, batch, attention, keep, numbers, dropout }) {
+function memoryOf({ layers, d_model: d, length, batch, attention, keep, numbers }) {
   const count = parametersOf(layers, d), tokens = batch * length, all = keep === "all", whole = all ? layers : 1;
-  const full = numbers === "float32", heads = Math.max(1, Math.floor(d / 64)), drops = dropout !== "none", fused = attention === "fused", ofNumber = full ? 4 : 2;
+  const full = numbers === "float32", heads = Math.max(1, Math.floor(d / 64)), fused = attention === "fused", ofNumber = full ? 4 : 2;
   const copies = full ? 0 : 2 * whole * 12 * d ** 2;
   const inputs = full ? layers - whole : all ? 0 : layers;   // in float32 a whole layer has its input
-  const masks = drops ? 6 * ofNumber + (fused ? 3 * (4 - ofNumber) : 0) : 0, vectors = (full ? 4 * 16 : 2 * 16 + 4 * 2) + masks;
-  const ofHead = drops ? 3 * (fused ? 4 : ofNumber) * length : fused ? 4 : ofNumber * length;
+  const vectors = full ? 4 * 16 : 2 * 16 + 4 * 2;
+  const ofHead = fused ? 4 : ofNumber * length;
   const ofLayers = tokens * (whole * (vectors * d + 16 + heads * ofHead) + inputs * 4 * d);
   return [4 * count + copies, 4 * count, 8 * count, ofLayers, 3 * 4 * 0.15 * tokens * 30522];
 }
 
-function stepFlops({ layers, d_model: d, length, batch, attention, keep, dropout }) {
-  const again = keep === "all" ? 0 : 1, scores = (attention === "fused" && dropout === "none" ? 3.5 : 3) + again;
+function stepFlops({ layers, d_model: d, length, batch, attention, keep }) {
+  const again = keep === "all" ? 0 : 1, scores = (attention === "fused" ? 3.5 : 3) + again;
   return batch * length * (layers * ((3 + again) * 24 * d ** 2 + scores * 4 * d * length) + 0.15 * 3 * 2 * (d ** 2 + 30522 * d));
 }
 
@@ -62,11 +62,11 @@ computedLabs.cost = (box, { rate }) => {
       const gpu = flops / (values.numbers === "float32" ? 7e12 : 1e14), steps = (billions * 1e9) / (values.batch * values.length);
       const trillion = `${short(flops / 1e12)} trillion FLOPs a step`;
       lines.replaceChildren(
-        element("strong", {}, `${short(whole)} GB in sum`), `\nfrom left to right: ${KEPT.map((name, i) => `${name} ${short(sizes[i])}`).join(", ")}`,
+        element("strong", {}, `${short(whole)} GB in sum`), `\nfrom left to right: ${KEPT.map((name, i) => `${name} ${short(sizes[i])} (${Math.round((100 * sizes[i]) / whole)} %)`).join(", ")}`,
         `\n${trillion}\n\n${billions} billion tokens, by FLOPs alone:\n`, element("strong", {}, `${duration(steps * gpu)} on one A100`),
         `\n${duration((steps * gpu) / 64)} on 64, each with this batch\n${duration((steps * flops) / rate)} on the core that made this page, in float32`);
       return `${values.layers} layers of width ${values.d_model}, ${values.batch} texts of ${values.length} tokens, attention ${values.attention}, `
-        + `kept: ${values.keep}, ${values.numbers}, dropout ${values.dropout}. In sum ${short(whole)} GB; ${fits.join("; ")}. ${trillion}; `
+        + `kept: ${values.keep}, ${values.numbers}. In sum ${short(whole)} GB; ${fits.join("; ")}. ${trillion}; `
         + `${billions} billion tokens take an A100 ${duration(steps * gpu)}.`;
     },
   };
