@@ -219,7 +219,7 @@ class GPT(nn.Module):
         self.output = nn.Linear(d_model, vocab_size, bias=False)
 
     def forward(self, ids: Tensor, cache: KVCache | None = None) -> Tensor:
-        x, mask = embed_next(self.embed, ids, cache)
+        x, mask = embed_next(self.embed, ids, cache)                       # token + position; the causal mask
         return self.output(self.decoder(x, None, mask, None, cache))
 
     def step(self, ids: Tensor, cache: KVCache) -> Tensor:

@@ -5,16 +5,19 @@ TEXT = "def f("
 NEXT = ")"
 LEFT, STEP, SIDE = 182, 56, 40                               # the first column, from one to the next, the width of a box
 CHOSEN = len(TEXT) - 1                                       # the position whose sight is drawn strongly
-CHANCES = [[0.1, 0.8, 0.2, 0.1], [0.3, 0.1, 0.9, 0.1], [0.8, 0.2, 0.1, 0.3], [0.2, 0.3, 0.5, 0.1],
-           [0.1, 0.9, 0.1, 0.2], [0.1, 0.2, 0.9, 0.3]]      # no measured numbers: shades alone
+SOME = "def ()"                                              # characters of the vocabulary, a row each under the logits
+CHANCES = [[0.1, 0.8, 0.2, 0.1, 0.1, 0.1], [0.3, 0.2, 0.9, 0.1, 0.1, 0.1], [0.1, 0.2, 0.1, 0.8, 0.3, 0.1],
+           [0.3, 0.2, 0.5, 0.1, 0.2, 0.1], [0.1, 0.2, 0.1, 0.2, 0.9, 0.1],
+           [0.2, 0.3, 0.2, 0.1, 0.1, 0.8]]                  # no measured numbers: shades alone, the target's the darkest
 
 
 def gpt():
-    d = Drawing(744, "A decoder-only Transformer", (
+    d = Drawing(796, "A decoder-only Transformer", (
         "Six characters, def f and an opening bracket, are read, each in a column of its own. Embedding and position give each "
         "column a vector. In each decoder layer masked self-attention brings a column what stands in columns at its left and "
         "its own, never at its right; a feed-forward network works on each column alone. The output layer gives logits for "
-        "every column, and a softmax makes probabilities of the next character. The loss compares them with the targets, the "
+        "every column, and a softmax makes probabilities of the next character. Of the vocabulary d, e, f, the space and two "
+        "brackets are drawn, and in each column the target has most. The loss compares them with the targets, the "
         "row that was read moved on by one: ef f and two brackets. To write, the character drawn in the last column is put "
         "behind the row that is read."))
     columns = [LEFT + STEP * i for i in range(len(TEXT))]
@@ -56,17 +59,19 @@ def gpt():
     d.text(24, 516, "`vocab_size]`", anchor="start", size=15)
     for x, chances in zip(middle, CHANCES):
         d.arrow((x, 478), (x, 522))
-        d.cells(x - 14, 524, [[chance] for chance in chances], "weight", 28, 18)
-        d.arrow((x, 598), (x, 634), head=False, dashes="4 4")
+        d.cells(x - 14, 524, [[chance] for chance in chances], "weight", 28, 20)
+        d.arrow((x, 648), (x, 686), head=False, dashes="4 4")
+    for i, character in enumerate(SOME):
+        d.text(middle[0] - 28, 534 + 20 * i, f"`{character.replace(' ', '␣')}`", size=15)
     d.text(24, 560, "softmax", anchor="start")
-    d.text(24, 616, "loss: compare", anchor="start", colour=SOFT)
-    d.text(24, 644, "**target**", anchor="start")
-    d.text(24, 670, "`[B, T]`", anchor="start", size=15)
+    d.text(24, 668, "loss: compare", anchor="start", colour=SOFT)
+    d.text(24, 696, "**target**", anchor="start")
+    d.text(24, 722, "`[B, T]`", anchor="start", size=15)
     for x, character in zip(columns, TEXT[1:] + NEXT):
-        d.box(x, 636, SIDE, 34, f"`{character.replace(' ', '␣')}`")
+        d.box(x, 688, SIDE, 34, f"`{character.replace(' ', '␣')}`")
     right = columns[-1] + STEP + SIDE / 2
     d.arrow((middle[-1] + 16, 560), (right, 560), (right, 78), colour=ROLES["weight"], width=2)
-    d.text(24, 712, "To **write**, draw a character in the last column, and read on with it.", anchor="start", size=15)
+    d.text(24, 764, "To **write**, draw a character in the last column, and read on with it.", anchor="start", size=15)
     return d
 
 

@@ -54,9 +54,9 @@ def prompt_and_rule():
 
 def position_or_content():
     d = Drawing(316, "By position or by content", (
-        "The first line has five places: dawn, sun, shine, level, plain. The answer has begun with moon, which answers sun, though sun "
-        "is at place 2. The next character of the answer is at its place 2. By position it faces sun, at place 2 too. By content "
-        "it faces shine, which stands after sun, the one that moon answers."))
+        "The first line has five places: dawn, sun, shine, level, plain. The answer has begun with moon, which answers sun, though "
+        "sun is at place 2. The next character of the answer is at its place 2. By position it faces sun, at place 2 too. By "
+        "content it faces shine, which stands after sun, the one that moon answers."))
     left, step, side, top, below = 120, 92, 80, 54, 222
     middles = [left + step * i + side / 2 for i in range(5)]
     d.text(20, top + 19, "**first line**", anchor="start")

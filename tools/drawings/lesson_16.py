@@ -27,17 +27,17 @@ def origin():
 
 
 def ablation():
-    d = Drawing(724, "One head is ablated, and two measures say what changes", (
+    d = Drawing(784, "One head is ablated, and two measures say what changes", (
         "Tokens pass the layers below. In one layer, the attention weights of one head pass a hook point, which lets them through "
         "as they are, replaces them by zeros, called off, or by equal weights, called even. One of the three is multiplied by the "
-        "values, passes the rest of the layer and the layers above. At the end two things are measured: the vector of one word, "
-        "compared with the same word in other sentences, and the mean of all vectors, which is the sentence vector and is compared "
-        "with other sentences."))
+        "values. What all heads bring then passes out_proj, the addition and the feed-forward network, which the heads share, and "
+        "the layers above. At the end two things are measured: the vector of one word, compared with the same word in other "
+        "sentences, and the mean of all vectors, which is the sentence vector and is compared with other sentences."))
     for i, token in enumerate("[CLS] the crane laid two eggs [SEP]".split()):
         d.arrow(d.box(24 + 79.5 * i, 24, 74, 34, f"`{token}`", size=15).bottom, (61 + 79.5 * i, 88))
     d.box(24, 88, 551, 40, "embedding, layers below", "parameter")
     d.arrow((120, 128), (120, 160))
-    d.panel(24, 160, 551, 320)
+    d.panel(24, 160, 551, 328)
     d.text(46, 184, "**one head of one layer**", anchor="start", size=15)
     d.cells(80, 214, WEIGHTS, "weight", 20)
     d.text(120, 326, "weights:\n`softmax(q @ k.mT`\n`/ √d_head)`", size=15)
@@ -51,13 +51,15 @@ def ablation():
         d.text(356, y + 34, words, anchor="start", size=15)
         d.arrow(box.right, (548, y + 34), (548, 440), head=False)
     d.arrow((548, 430), (548, 458), (300, 458))
-    d.box(46, 424, 254, 46, "`weights @ v`, `out_proj`,\nadd, feed-forward", "parameter", size=15)
-    d.arrow((120, 470), (120, 508))
-    d.box(24, 508, 551, 40, "layers above", "parameter")
+    d.box(46, 440, 254, 36, "`weights @ v`", size=15)
+    d.arrow((120, 476), (120, 516))
+    d.box(24, 516, 551, 40, "all heads together: `out_proj`, add, feed-forward", "parameter")
+    d.arrow((120, 556), (120, 580))
+    d.box(24, 580, 551, 40, "layers above", "parameter")
     for middle, words in ((150, "vector of `crane`\n`[d_model]`"), (440, "mean over the tokens:\nsentence vector `[d_model]`")):
-        d.arrow((middle, 548), (middle, 576))
-        d.box(middle - 125, 576, 250, 50, words, "value", size=15)
-        d.arrow((middle, 626), (middle, 654))
-    d.text(150, 680, "Nearer to its own sense?\n(cosine with other cranes)", size=15)
-    d.text(440, 680, "Is the right text still first?\n(cosine with other texts)", size=15)
+        d.arrow((middle, 620), (middle, 644))
+        d.box(middle - 125, 644, 250, 50, words, "value", size=15)
+        d.arrow((middle, 694), (middle, 718))
+    d.text(150, 744, "Nearer to its own sense?\n(cosine with other cranes)", size=15)
+    d.text(440, 744, "Is the right text still first?\n(cosine with other texts)", size=15)
     return d
