@@ -64,8 +64,8 @@ def frequent(text, ids, V):
     return (seen(text, ids) + 1) / (len(text) + V)
 
 
-def mixed(both, before, k, p):
-    return (both + k * p) / (before + k)
+def mixed(both, before, k, p, times=1):
+    return (both + k * p) / (before + k * times)
 
 
 def with_unigram(text, left, answers, k, p):
@@ -136,6 +136,8 @@ EXERCISES = {
             "0.8 itself is no longer [MASK], and 0.9 no longer another token; compare by <, not <=":
                 lambda ids, chosen, fill, other, mask_id:
                     filled(ids, chosen & (fill <= 0.8), chosen & (fill <= 0.9), other, mask_id),
+            "`&` binds more strongly than `<`, and takes `fill`; put each comparison into brackets":
+                lambda ids, chosen, fill, other, mask_id: filled(ids, chosen & fill < 0.8, chosen & fill < 0.9, other, mask_id),
         }, at_once=True),
     "hidden_loss": Exercise(
         slow_hidden_loss,
@@ -146,6 +148,8 @@ EXERCISES = {
          (numbers(1, 3, 4, seed=14), torch.tensor([[1, 2, 3]])),
          (numbers(2, 3, 6, seed=15), torch.tensor([[3, 1, 5], [2, 0, 0]]))],
         {
+            "each label is looked up in the row of every chosen token; take each row's own, by gather":
+                lambda logits, labels: -logits[labels != 0].log_softmax(-1)[:, labels[labels != 0]].mean(),
             "padding takes part, with 0 as its label":
                 lambda logits, labels: each(logits, labels).mean(),
             "padding adds nothing, but is counted; divide by the number of chosen tokens":
@@ -227,6 +231,9 @@ EXERCISES = {
                 lambda text, left, answers, V, k: nats(with_unigram(text, left, answers, k, 1)),
             "k is added to each count of a pair; add k * p(w) above, and k below":
                 lambda text, left, answers, V, k: nats((pairs(text, left, answers) + k) / (seen(text[:-1], left) + k * V)),
+            "k * V is added below, but the p(w) of all tokens sum to 1; add k":
+                lambda text, left, answers, V, k: nats(mixed(pairs(text, left, answers), seen(text[:-1], left), k,
+                                                             frequent(text, answers, V), V)),
             "k is missing below":
                 lambda text, left, answers, V, k: nats(
                     (pairs(text, left, answers) + k * frequent(text, answers, V)) / seen(text[:-1], left)),

@@ -78,6 +78,8 @@ EXERCISES = {
                 lambda *of: of_run(*of, without=2 * of[1] * (of[3] - of[1])),
             "the feed-forward network is d_ff wide, not 4 * d_model":
                 lambda *of: of_run(*of, without=2 * of[1] * (of[2] - 4 * of[1])),
+            "12 * d_model**2 are the weights of the page's layer; here keys and values are d_kv wide, the network d_ff":
+                lambda *of: of_run(*of, without=2 * of[1] * (of[3] + of[2] - 5 * of[1])),
             "the feed-forward network has two matrices":
                 lambda *of: of_run(*of, without=of[1] * of[2]),
             "the output projection of attention is missing":
@@ -116,6 +118,14 @@ EXERCISES = {
                 lambda layers, d, d_ff, *of: of_step(layers, d, d_ff, *of, weights=4 * d**2 + d * d_ff),
             "the feed-forward network is d_ff wide, not 4 * d_model":
                 lambda layers, d, d_ff, *of: of_step(layers, d, 4 * d, *of),
+            "12 * d_model**2 are the weights of the page's layer; here the network is d_ff wide":
+                lambda layers, d, *of: of_step(layers, d, *of, weights=12 * d**2),
+            "16 * d_model + 4 numbers are those of the page's layer; here the network is d_ff wide, and there are no norms":
+                lambda layers, d, d_ff, heads, T, texts: of_step(
+                    layers, d, d_ff, heads, T, texts, vectors=16 + 4 / d, wide=0),
+            "both are the page's formulas; here the network is d_ff wide, and there are no norms":
+                lambda layers, d, d_ff, heads, T, texts: of_step(
+                    layers, d, d_ff, heads, T, texts, vectors=16 + 4 / d, wide=0, weights=12 * d**2),
             "the activations are those of one layer; multiply by their number":
                 lambda *of: of_step(*of) / torch.tensor([1, of[0]]),
             "the activations are those of one text; multiply by `texts`":

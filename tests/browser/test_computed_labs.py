@@ -240,19 +240,19 @@ def test_costs_are_pythons(opened, lesson):
 def test_the_tasks_of_the_costs_can_be_done_by_keyboard(opened, lesson):
     page, names = opened(COST), lesson[COST]
     at = {"layers": 12, "d_model": 768, "length": 512, "batch": 256, "attention": "fused", "keep": "all", "numbers": "float32",
-          "billions": 43}
+          "utilisation": 9}
     is_said(page, names["draw_cost"](**at).alt)
     for moved in ({"attention": "explicit"}, {"numbers": "mixed"}, {"keep": "inputs of layers"}):
         choose(page, **moved)
         at |= moved
         is_said(page, names["draw_cost"](**at).alt)
     for name, key, value in (("batch", "Home", 1), ("length", "End", 8192), ("layers", "End", 96), ("d_model", "Home", 128),
-                             ("billions", "End", 1000)):
+                             ("utilisation", "End", 50)):
         page.get_by_role("slider", name=name).press(key)
         at[name] = value
         is_said(page, names["draw_cost"](**at).alt)
     page.get_by_role("button", name="reset").click()
-    is_said(page, names["draw_cost"](12, 768, 512, 256, "fused", "all", "float32", 43).alt)
+    is_said(page, names["draw_cost"](12, 768, 512, 256, "fused", "all", "float32", 9).alt)
 
 
 def test_the_query_is_dragged_in_the_plane(opened, lesson):
