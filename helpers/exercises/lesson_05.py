@@ -133,6 +133,8 @@ EXERCISES = {
                 lambda *case: attend(*case, cut=cut_by_view).reshape(len(case[0]), -1),
             "the heads are merged by one reshape, which mixes positions and heads; transpose first":
                 lambda *case: attend(*case).reshape(len(case[0]), -1),
+            "the heads are merged without exchanging axes; put the positions first, then flatten the last two axes":
+                lambda *case: attend(*case).flatten(1),
             "the heads are still to be merged; put the positions first, then flatten the last two axes":
                 attend,
             "the positions are first, and the heads are still to be merged; flatten the last two axes":

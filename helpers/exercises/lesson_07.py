@@ -294,6 +294,8 @@ EXERCISES = {
                 lambda *sizes: count(*sizes, norm=1),
             "the last norm is missing; with pre-norm each of the two stacks ends in one":
                 lambda *sizes: count(*sizes, last=0),
+            "the biases of the attentions and the last norm of each stack are missing":
+                lambda *sizes: count(*sizes, biases=0, last=0),
             "both stacks end in a norm, not one alone":
                 lambda *sizes: count(*sizes, last=1),
             "the table is missing: vocab_size rows of d_model numbers":
