@@ -2,7 +2,7 @@
 
 First every cell that begins with `# %load -s NAME FILE` gets the definition as it stands in that file now.
 What a run leaves that is not the lesson's (times, versions, widget state, random ids) is not kept.
-Cells are folded as their tags ask: `solution`, `claims`, `predict`, `install`, `drawing`; so is the part `For the curious`.
+Cells are folded as their tags ask: `solution`, `claims`, `predict`, `install`, `drawing`, `aside`; so is the part `For the curious`.
 """
 import argparse
 import pathlib
@@ -16,7 +16,7 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 COLLAPSED = "jp-MarkdownHeadingCollapsed"                    # JupyterLab hides what stands under such a heading until it is opened
 KEPT = ("tags", "jupyter", "tolerance", "absolute", COLLAPSED)
 FOLDED = {"solution": ("source_hidden", "outputs_hidden"), "claims": ("source_hidden",), "predict": ("outputs_hidden",),
-          "install": ("source_hidden",), "drawing": ("source_hidden",)}
+          "install": ("source_hidden",), "drawing": ("source_hidden",), "aside": ("source_hidden",)}
 
 
 def execute(path):
@@ -43,7 +43,7 @@ def refresh(cell, folder):
 
 
 def fold(cell):
-    """Hide solutions with their output, the source of claims and drawings, the output that answers a Predict, and what
+    """Hide solutions with their output, the source of claims, drawings and asides, the output that answers a Predict, and what
     stands under `For the curious`; show all else."""
     if cell.source.startswith("## For the curious"):
         cell.metadata[COLLAPSED] = True

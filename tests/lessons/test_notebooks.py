@@ -79,7 +79,7 @@ def test_metadata_says_only_what_is_known():
     for name, notebook in LESSONS.items():
         for cell in notebook.cells:
             assert set(cell.metadata) <= {"tags", "jupyter", "tolerance", "absolute", COLLAPSED}, where(name, cell)
-            assert set(cell.metadata.get("tags", [])) <= {"claims", "drawing", "install", "predict", "solution"}, where(name, cell)
+            assert set(cell.metadata.get("tags", [])) <= {"aside", "claims", "drawing", "install", "predict", "solution"}, where(name, cell)
             assert 0 < cell.metadata.get("tolerance", 0.1) < 1, where(name, cell)
             assert 0.02 < cell.metadata.get("absolute", 0.1) <= 0.1, where(name, cell)
 
@@ -88,7 +88,7 @@ def test_claims_and_solutions_are_collapsed_and_answers_to_a_predict_are_folded(
     for name, notebook in LESSONS.items():
         for cell in code_cells(notebook):
             folded = cell.metadata.get("jupyter", {})
-            collapsed = any(has_tag(cell, tag) for tag in ("claims", "drawing", "install", "solution"))
+            collapsed = any(has_tag(cell, tag) for tag in ("aside", "claims", "drawing", "install", "solution"))
             assert folded.get("source_hidden", False) == collapsed, where(name, cell)
             assert folded.get("outputs_hidden", False) == (has_tag(cell, "predict") or is_solution(cell)), where(name, cell)
             assert not has_tag(cell, "claims") or "assert " in cell.source and not cell.outputs, where(name, cell)
@@ -104,7 +104,7 @@ def test_what_stands_behind_the_recap_is_collapsed_under_a_list_of_its_questions
         assert not re.findall(r"^##? ", "\n".join(answered), flags=re.M), name      # such a heading would end what is collapsed
 
 
-def test_what_draws_a_lab_is_collapsed_and_its_first_line_says_so():
+def test_what_draws_or_only_prepares_is_collapsed_and_its_first_line_says_so():
     """JupyterLab shows the first line of a collapsed cell."""
     for name, notebook in LESSONS.items():
         cells = code_cells(notebook)
@@ -113,6 +113,8 @@ def test_what_draws_a_lab_is_collapsed_and_its_first_line_says_so():
         assert set(labs) <= set(re.findall(r"^def (\w+)", "\n".join(cell.source for cell in drawing), flags=re.M)), name
         for cell in drawing:
             assert re.match(r"# Draws .*\.\n", cell.source) and "print(" not in cell.source, where(name, cell)
+        for cell in cells:
+            assert not has_tag(cell, "aside") or re.match(r"# [A-Z].*\.\n", cell.source), where(name, cell)
 
 
 def test_every_picture_can_be_read_aloud():
