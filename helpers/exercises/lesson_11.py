@@ -108,7 +108,8 @@ EXERCISES = {
         }),
     "witten_bell": Exercise(
         slow_witten_bell,
-        [(torch.tensor([1.0, 0.0, 0.0, 0.0]), LOWER), (torch.zeros(4), LOWER), (torch.tensor([5.0, 0.0, 1.0, 2.0]), LOWER),
+        [(torch.tensor([1.0, 0.0, 0.0, 0.0]), LOWER), (torch.zeros(4), LOWER), (torch.tensor([1.0, 1.0, 3.0, 0.0]), LOWER),
+         (torch.tensor([5.0, 0.0, 1.0, 2.0]), LOWER),
          (torch.tensor([0.0, 2.0, 1.0, 2.0, 3.0]), torch.tensor([0.5, 0.1, 0.2, 0.2, 0.0]))],
         {
             "these are the counts alone, without `lower`: what never followed gets 0":
@@ -117,6 +118,14 @@ EXERCISES = {
                 lambda counts, lower: smoothed(counts, lower, torch.tensor(1.0)),
             "`lower` gets the weight of the whole vocabulary; count only the tokens that followed":
                 lambda counts, lower: smoothed(counts, lower, torch.tensor(float(len(counts)))),
+            "you count the tokens that followed once; count all that followed":
+                lambda counts, lower: smoothed(counts, lower, (counts == 1).sum()),
+            "you count the tokens that `lower` holds; count those that followed":
+                lambda counts, lower: smoothed(counts, lower, (lower > 0).sum()),
+            "the counts are divided by their sum alone; divide both parts by the sum of the counts and the number of kinds":
+                lambda counts, lower: torch.where(
+                    counts.sum() > 0, counts / counts.sum().clamp(min=1) + (counts > 0).sum() * lower
+                    / (counts.sum() + (counts > 0).sum()).clamp(min=1), lower),
             "you count how many different counts there are; count the tokens that followed":
                 lambda counts, lower: smoothed(counts, lower, torch.tensor(float(len(counts[counts > 0].unique())))),
             "you count how many different counts there are, with 0; count the tokens that followed":
@@ -171,6 +180,8 @@ EXERCISES = {
                 lambda probs, share: probs * (probs >= share) / (probs * (probs >= share)).sum(-1, keepdim=True),
             "this is a softmax of the kept probabilities; divide them by their sum":
                 lambda probs, share: probs.masked_fill(probs < share * probs.amax(-1, keepdim=True), -math.inf).softmax(-1),
+            "this is a softmax, and what was set to 0 gets a share of it; divide the kept probabilities by their sum":
+                lambda probs, share: (probs * (probs >= share * probs.amax(-1, keepdim=True))).softmax(-1),
             "the kept probabilities do not sum to 1; divide by their sum":
                 lambda probs, share: probs * (probs >= share * probs.amax(-1, keepdim=True)),
             "you divide by the sum of each column; each row needs its own, over the last axis":

@@ -90,6 +90,8 @@ EXERCISES = {
                 lambda weights, heads: with_texts(weights, heads, weights[heads].mean(0)),
             "you put the means into the texts with the numbers of the heads; the heads are the second axis, `[:, heads]`":
                 lambda weights, heads: with_texts(weights, heads, weights.mean(0)),
+            "you put each head's mean into the text with its number; the heads are the second axis, `[:, heads]`, on the left, too":
+                lambda weights, heads: with_texts(weights, heads, weights.mean(0)[heads]),
             "you change the first of the heads alone; change each of them":
                 lambda weights, heads: with_others(weights, heads[:1], weights[:, heads[:1]].mean(0, keepdim=True)),
             "you change the last of the heads alone; change each of them":
@@ -110,6 +112,8 @@ EXERCISES = {
         {
             "you leave the rows undivided; divide each row by its sum":
                 lambda weights, values: weights * by_key(values),
+            "you take norms over the keys, `dim=1`; the numbers of one value are the last axis, `dim=-1`":
+                lambda weights, values: of_sum(weights * values.norm(dim=1).unsqueeze(1)),
             "you divide each column by its sum; divide each row, so that the shares of a query sum to 1":
                 lambda weights, values: of_sum(weights * by_key(values), -2),
             "you divide by the sum of the whole map; divide each row by its own sum":

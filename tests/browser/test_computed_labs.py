@@ -228,31 +228,31 @@ def test_the_tasks_of_the_clocks_can_be_done_by_keyboard(opened, lesson):
 def test_costs_are_pythons(opened, lesson):
     page, names, rng = opened(COST), lesson[COST], random.Random(0)
     ranges = names["draw_cost"].__code__.co_varnames[:7], ([2, 12, 96], [128, 768, 4096], [64, 512, 8192], [1, 16, 512],
-                                                           ["fused", "explicit"], ["all", "inputs of layers"],
+                                                           ["fused", "explicit"], ["off", "on"],
                                                            ["float32", "mixed"])
     positions = [{name: rng.choice(values) for name, values in zip(*ranges)} for _ in range(200)]
     for at, (sizes, flops) in zip(positions, page.evaluate("(at) => at.map((one) => [memoryOf(one), stepFlops(one)])", positions)):
-        counted = {name: at[name] for name in ("layers", "d_model", "length", "batch", "attention", "keep")}
+        counted = {name: at[name] for name in ("layers", "d_model", "length", "batch", "attention", "checkpointing")}
         assert sizes == pytest.approx(names["memory_of"](**at), rel=1e-9), at
         assert flops == pytest.approx(names["step_flops"](**counted), rel=1e-9), at
 
 
 def test_the_tasks_of_the_costs_can_be_done_by_keyboard(opened, lesson):
     page, names = opened(COST), lesson[COST]
-    at = {"layers": 12, "d_model": 768, "length": 512, "batch": 256, "attention": "fused", "keep": "all", "numbers": "float32",
-          "utilisation": 9}
+    at = {"layers": 24, "d_model": 1024, "length": 512, "batch": 256, "attention": "fused", "checkpointing": "off",
+          "precision": "float32", "utilisation": 44}
     is_said(page, names["draw_cost"](**at).alt)
-    for moved in ({"attention": "explicit"}, {"numbers": "mixed"}, {"keep": "inputs of layers"}):
+    for moved in ({"attention": "explicit"}, {"precision": "mixed"}, {"checkpointing": "on"}):
         choose(page, **moved)
         at |= moved
         is_said(page, names["draw_cost"](**at).alt)
     for name, key, value in (("batch", "Home", 1), ("length", "End", 8192), ("layers", "End", 96), ("d_model", "Home", 128),
-                             ("utilisation", "End", 50)):
+                             ("utilisation", "End", 52)):
         page.get_by_role("slider", name=name).press(key)
         at[name] = value
         is_said(page, names["draw_cost"](**at).alt)
     page.get_by_role("button", name="reset").click()
-    is_said(page, names["draw_cost"](12, 768, 512, 256, "fused", "all", "float32", 9).alt)
+    is_said(page, names["draw_cost"](24, 1024, 512, 256, "fused", "off", "float32", 44).alt)
 
 
 def test_the_query_is_dragged_in_the_plane(opened, lesson):

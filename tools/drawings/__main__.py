@@ -55,6 +55,7 @@ DRAWINGS = {
     "14_pretraining": lesson_14.pretraining,
     "15_heads": lesson_15.heads,
     "16_ablation": lesson_16.ablation,
+    "16_gap": lesson_16.gap,
     "16_origin": lesson_16.origin,
     "17_blocks": lesson_17.blocks,
     "17_kept": lesson_17.kept,

@@ -1,7 +1,10 @@
-"""Lesson 16: where the model comes from, and what is measured when a head is ablated."""
-from tools.drawings.svg import SOFT, Drawing
+"""Lesson 16: where the model comes from, what a hook point lets through, and the gap between two senses."""
+from tools.drawings.svg import INK, PAPER, SOFT, Drawing
 
-WEIGHTS = [[0.9, 0.1, 0.1, 0.1], [0.5, 0.1, 0.2, 0.8], [0.4, 0.7, 0.2, 0.1], [0.7, 0.1, 0.4, 0.1]]
+TOKENS = "[CLS] the crane laid two eggs [SEP]".split()
+WEIGHTS = [[0.9, 0.1, 0.05, 0.05, 0.05, 0.05, 0.1], [0.6, 0.1, 0.4, 0.1, 0.05, 0.1, 0.1], [0.5, 0.05, 0.1, 0.1, 0.1, 0.7, 0.1],
+           [0.6, 0.05, 0.5, 0.1, 0.05, 0.2, 0.1], [0.7, 0.05, 0.1, 0.1, 0.1, 0.4, 0.1], [0.6, 0.05, 0.2, 0.4, 0.1, 0.1, 0.1],
+           [0.8, 0.05, 0.1, 0.05, 0.05, 0.1, 0.2]]
 
 
 def origin():
@@ -10,10 +13,10 @@ def origin():
         "of width 768. By knowledge distillation a student with 12 layers of width 384 learns to attend as the teacher does. Every "
         "second layer of the student is dropped, and 6 are left. Contrastive learning on pairs of texts, in which each text has to "
         "find its partner in the batch, makes the published model of them."))
-    rows = [(40, 76, [[0.5] * 12], "teacher: UniLM v2,\nof BERT-base size,\n`12` layers, `768` wide"),
+    rows = [(40, 76, [[0.5] * 12], "the teacher,\nof BERT-base size:\n`12` layers, `768` wide"),
             (212, 38, [[0.5] * 12], "MiniLM-L12-H384,\nthe student:\n`12` layers, `384` wide"),
-            (346, 38, [[None, 0.5] * 6], "MiniLM-L6-H384:\n`6` layers are left,\n`384` wide"),
-            (480, 38, [[0.5] * 6], "**all-MiniLM-L6-v2**:\n`6` layers, `12` heads,\na vector for a text")]
+            (346, 38, [[None, 0.85] * 6], "MiniLM-L6-H384:\n`6` layers are left,\n`384` wide"),
+            (480, 38, [[0.85] * 6], "**all-MiniLM-L6-v2**:\n`6` layers, `12` heads,\na vector for a text")]
     for top, height, values, words in rows:
         d.cells(214, top, values, "parameter", 17, height, framed=False)
         d.text(434, top + height / 2, words, anchor="start", size=15)
@@ -27,39 +30,55 @@ def origin():
 
 
 def ablation():
-    d = Drawing(784, "One head is ablated, and two measures say what changes", (
-        "Tokens pass the layers below. In one layer, the attention weights of one head pass a hook point, which lets them through "
-        "as they are, replaces them by zeros, called off, or by equal weights, called even. One of the three is multiplied by the "
-        "values. What all heads bring then passes out_proj, the addition and the feed-forward network, which the heads share, and "
-        "the layers above. At the end two things are measured: the vector of one word, compared with the same word in other "
-        "sentences, and the mean of all vectors, which is the sentence vector and is compared with other sentences."))
-    for i, token in enumerate("[CLS] the crane laid two eggs [SEP]".split()):
-        d.arrow(d.box(24 + 79.5 * i, 24, 74, 34, f"`{token}`", size=15).bottom, (61 + 79.5 * i, 88))
-    d.box(24, 88, 551, 40, "embedding, layers below", "parameter")
-    d.arrow((120, 128), (120, 160))
-    d.panel(24, 160, 551, 328)
-    d.text(46, 184, "**one head of one layer**", anchor="start", size=15)
-    d.cells(80, 214, WEIGHTS, "weight", 20)
-    d.text(120, 326, "weights:\n`softmax(q @ k.mT`\n`/ √d_head)`", size=15)
-    hook = d.box(214, 232, 92, 44, "hook point", size=15)
-    d.arrow((164, 254), hook.left)
-    d.text(260, 300, "one of three\ngoes on", size=15)
-    versions = [("as they are", WEIGHTS), ("**off**: zeros", [[0.0] * 4] * 4), ("**even**: equal", [[0.3] * 4] * 4)]
-    for y, (words, values) in zip((220, 302, 384), versions):
-        box = d.cells(450, y, values, "weight", 17)
-        d.arrow((306, 254), (334, 254), *([(334, y + 34)] if y > 220 else []), (350, y + 34))
-        d.text(356, y + 34, words, anchor="start", size=15)
-        d.arrow(box.right, (548, y + 34), (548, 440), head=False)
-    d.arrow((548, 430), (548, 458), (300, 458))
-    d.box(46, 440, 254, 36, "`weights @ v`", size=15)
-    d.arrow((120, 476), (120, 516))
-    d.box(24, 516, 551, 40, "all heads together: `out_proj`, add, feed-forward", "parameter")
-    d.arrow((120, 556), (120, 580))
-    d.box(24, 580, 551, 40, "layers above", "parameter")
-    for middle, words in ((150, "vector of `crane`\n`[d_model]`"), (440, "mean over the tokens:\nsentence vector `[d_model]`")):
-        d.arrow((middle, 620), (middle, 644))
-        d.box(middle - 125, 644, 250, 50, words, "value", size=15)
-        d.arrow((middle, 694), (middle, 718))
-    d.text(150, 744, "Nearer to its own sense?\n(cosine with other cranes)", size=15)
-    d.text(440, 744, "Is the right text still first?\n(cosine with other texts)", size=15)
+    d = Drawing(492, "What a hook point lets through", (
+        "Tokens pass the layers below. In one layer, the map of one head, seven rows of seven weights with a dark first column, "
+        "passes a hook point. It lets one of three maps go on: the weights as they are, zeros, called off, or equal weights, called "
+        "even. The map that goes on is multiplied by the values. The other heads, the feed-forward network and the layers above "
+        "run as before."))
+    for i, token in enumerate(TOKENS):
+        d.arrow(d.box(24 + 79.5 * i, 24, 74, 34, f"`{token}`", size=15).bottom, (61 + 79.5 * i, 80))
+    d.box(24, 80, 551, 36, "layers below", "parameter")
+    d.arrow((101, 116), (101, 176))
+    d.text(116, 148, "**one head of one layer**", anchor="start", size=15)
+    d.cells(52, 180, WEIGHTS, "weight", 14)
+    d.text(101, 304, "its map:\n`7` rows of `7` weights", size=15)
+    hook = d.box(214, 207, 92, 44, "hook point", size=15)
+    d.arrow((154, 229), hook.left)
+    d.text(260, 276, "one of three\ngoes on", size=15)
+    versions = [("as they are", WEIGHTS), ("**off**: zeros", [[0.0] * 7] * 7), ("**even**: equal", [[0.2] * 7] * 7)]
+    for y, (words, values) in zip((140, 228, 316), versions):
+        box = d.cells(450, y, values, "weight", 11)
+        d.arrow((306, 229), (334, 229), (334, y + 38.5), (350, y + 38.5))
+        d.text(356, y + 38.5, words, anchor="start", size=15)
+        d.arrow(box.right, (552, y + 38.5), (552, 400), head=False)
+    d.arrow((552, 395), (552, 410), (300, 410))
+    d.box(46, 392, 254, 36, "`weights @ v`", size=15)
+    d.arrow((173, 428), (173, 444))
+    d.box(24, 444, 551, 36, "other heads, feed-forward, layers above: as before", "parameter")
+    return d
+
+
+def gap():
+    d = Drawing(420, "The gap between two senses, by hand", (
+        "Four points, two usages of the machine on the left and two of the bird on the right, joined by six lines with the cosine of "
+        "each pair. Within a sense, on thick lines: 0.9 and 0.8, with the mean w of 0.85. Across the senses, on dashed lines: 0.6, "
+        "0.5, 0.7 and 0.6, with the mean a of 0.60. The gap is 0.85 minus 0.60, divided by 1 minus 0.60, which is 0.625."))
+    places = {"lifted": (130, 70), "lowered": (130, 230), "laid": (470, 70), "caught": (470, 230)}
+    pairs = [("lifted", "lowered", "0.9", 0.5), ("laid", "caught", "0.8", 0.5), ("lifted", "laid", "0.6", 0.5),
+             ("lowered", "caught", "0.6", 0.5), ("lifted", "caught", "0.5", 0.3), ("lowered", "laid", "0.7", 0.3)]
+    for one, other, cosine, at in pairs:
+        (x0, y0), (x1, y1) = places[one], places[other]
+        d.curve([(x0, y0), (x1, y1)], *((INK, 3) if x0 == x1 else (SOFT, 1.6, "6 5")))
+        x, y = x0 + at * (x1 - x0), y0 + at * (y1 - y0)
+        d.add("rect", x=x - 17, y=y - 12, width=34, height=24, fill=PAPER)
+        d.text(x, y, f"`{cosine}`")
+    for word, (x, y) in places.items():
+        side = -1 if x < 300 else 1
+        d.dot(x, y, 12, "value" if x < 300 else "key")
+        d.text(x + 20 * side, y, f"… {word} …", anchor="end" if x < 300 else "start", size=15)
+    d.text(130, 26, "**machine**")
+    d.text(470, 26, "**bird**")
+    d.text(300, 290, "within a sense (thick): $w$ `= (0.9 + 0.8) / 2 = 0.85`")
+    d.text(300, 324, "across the senses (dashed): $a$ `= (0.6 + 0.5 + 0.7 + 0.6) / 4 = 0.60`", size=15)
+    d.text(300, 372, "gap `= (0.85 - 0.60) / (1 - 0.60) = 0.625`", size=18)
     return d
