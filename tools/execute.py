@@ -2,7 +2,8 @@
 
 First every cell that begins with `# %load -s NAME FILE` gets the definition as it stands in that file now.
 What a run leaves that is not the lesson's (times, versions, widget state, random ids) is not kept.
-Cells are folded as their tags ask: `solution`, `claims`, `predict`, `install`, `drawing`, `aside`; so is the part `For the curious`.
+Cells are folded as their tags ask: `solution`, `claims`, `predict`, `install`, `drawing`, `aside`. So is the part `For the
+curious`.
 """
 import argparse
 import pathlib

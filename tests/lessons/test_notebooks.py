@@ -79,7 +79,8 @@ def test_metadata_says_only_what_is_known():
     for name, notebook in LESSONS.items():
         for cell in notebook.cells:
             assert set(cell.metadata) <= {"tags", "jupyter", "tolerance", "absolute", COLLAPSED}, where(name, cell)
-            assert set(cell.metadata.get("tags", [])) <= {"aside", "claims", "drawing", "install", "predict", "solution"}, where(name, cell)
+            tags = set(cell.metadata.get("tags", []))
+            assert tags <= {"aside", "claims", "drawing", "install", "predict", "solution"}, where(name, cell)
             assert 0 < cell.metadata.get("tolerance", 0.1) < 1, where(name, cell)
             assert 0.02 < cell.metadata.get("absolute", 0.1) <= 0.1, where(name, cell)
 

@@ -32,8 +32,9 @@ def origin():
 def ablation():
     d = Drawing(492, "What a hook point lets through", (
         "Tokens pass the layers below. In one layer, the map of one head, seven rows of seven weights with a dark first column, "
-        "passes a hook point. It lets one of three maps go on: the weights as they are, zeros, called off, or equal weights, called "
-        "even. The map that goes on is multiplied by the values. The other heads, the feed-forward network and the layers above "
+        "passes a hook point. It lets one of three maps go on: the weights as they are, zeros, called off, or equal weights, "
+        "called even. The map that goes on is "
+        "multiplied by the values. The other heads, the feed-forward network and the layers above "
         "run as before."))
     for i, token in enumerate(TOKENS):
         d.arrow(d.box(24 + 79.5 * i, 24, 74, 34, f"`{token}`", size=15).bottom, (61 + 79.5 * i, 80))
@@ -60,8 +61,9 @@ def ablation():
 
 def gap():
     d = Drawing(420, "The gap between two senses, by hand", (
-        "Four points, two usages of the machine on the left and two of the bird on the right, joined by six lines with the cosine of "
-        "each pair. Within a sense, on thick lines: 0.9 and 0.8, with the mean w of 0.85. Across the senses, on dashed lines: 0.6, "
+        "Four points, two usages of the machine on the left and two of the bird on the right, joined by six lines with the cosine "
+        "of each pair. Within a sense, on thick lines: 0.9 and 0.8, with the mean w of 0.85. Across the senses, on dashed "
+        "lines: 0.6, "
         "0.5, 0.7 and 0.6, with the mean a of 0.60. The gap is 0.85 minus 0.60, divided by 1 minus 0.60, which is 0.625."))
     places = {"lifted": (130, 70), "lowered": (130, 230), "laid": (470, 70), "caught": (470, 230)}
     pairs = [("lifted", "lowered", "0.9", 0.5), ("laid", "caught", "0.8", 0.5), ("lifted", "laid", "0.6", 0.5),
