@@ -1,5 +1,7 @@
 """Lesson 16: where the model comes from, what a hook point lets through, and the gap between two senses."""
-from tools.drawings.svg import INK, PAPER, SOFT, Drawing
+import math
+
+from tools.drawings.svg import INK, SOFT, Drawing
 
 TOKENS = "[CLS] the crane laid two eggs [SEP]".split()
 WEIGHTS = [[0.9, 0.1, 0.05, 0.05, 0.05, 0.05, 0.1], [0.6, 0.1, 0.4, 0.1, 0.05, 0.1, 0.1], [0.5, 0.05, 0.1, 0.1, 0.1, 0.7, 0.1],
@@ -63,16 +65,20 @@ def gap():
     d = Drawing(420, "The gap between two senses, by hand", (
         "Four points, two usages of the machine on the left and two of the bird on the right, joined by six lines with the cosine "
         "of each pair. Within a sense, on thick lines: 0.9 and 0.8, with the mean w of 0.85. Across the senses, on dashed "
-        "lines: 0.6, "
-        "0.5, 0.7 and 0.6, with the mean a of 0.60. The gap is 0.85 minus 0.60, divided by 1 minus 0.60, which is 0.625."))
+        "lines: 0.6, 0.5, 0.7 and 0.6, with the mean a of 0.60. The gap "
+        "is 0.85 minus 0.60, divided by 1 minus 0.60, which is 0.625."))
     places = {"lifted": (130, 70), "lowered": (130, 230), "laid": (470, 70), "caught": (470, 230)}
     pairs = [("lifted", "lowered", "0.9", 0.5), ("laid", "caught", "0.8", 0.5), ("lifted", "laid", "0.6", 0.5),
              ("lowered", "caught", "0.6", 0.5), ("lifted", "caught", "0.5", 0.3), ("lowered", "laid", "0.7", 0.3)]
     for one, other, cosine, at in pairs:
         (x0, y0), (x1, y1) = places[one], places[other]
-        d.curve([(x0, y0), (x1, y1)], *((INK, 3) if x0 == x1 else (SOFT, 1.6, "6 5")))
         x, y = x0 + at * (x1 - x0), y0 + at * (y1 - y0)
-        d.add("rect", x=x - 17, y=y - 12, width=34, height=24, fill=PAPER)
+        for end_x, end_y in ((x0, y0), (x1, y1)):                            # from the edge of a dot to the number
+            length = math.hypot(x - end_x, y - end_y)
+            along_x, along_y = (x - end_x) / length, (y - end_y) / length
+            near = 16 if along_x == 0 else 22                                # half the size of the number, and some air
+            d.curve([(end_x + 12 * along_x, end_y + 12 * along_y), (x - near * along_x, y - near * along_y)],
+                    *((INK, 3) if x0 == x1 else (SOFT, 1.6, "6 5")))
         d.text(x, y, f"`{cosine}`")
     for word, (x, y) in places.items():
         side = -1 if x < 300 else 1
