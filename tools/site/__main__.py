@@ -174,9 +174,9 @@ def shown(cell, prose, state):
     """What a template needs of a cell; state: of its explorer, if that is to answer."""
     if cell.cell_type == "markdown":
         return {"prose": prose.render(cell.source), "id": cell.id, "opens": cell.metadata.get(COLLAPSED, False)}
-    folded = next((tag for tag in ("solution", "claims", "predict", "drawing", "aside") if has_tag(cell, tag)), None)
+    folded = next((tag for tag in ("solution", "claims", "predict") if has_tag(cell, tag)), None)
     return {"code": highlight(cell.source, PythonLexer(), HtmlFormatter(nowrap=True)), "folded": folded,
-            "says": "Code: " + cell.source.partition("\n")[0].removeprefix("# "),
+            "says": cell.source.partition("\n")[0].removeprefix("# ") if has_tag(cell, "drawing") or has_tag(cell, "aside") else "",
             "opens": False, "outputs": [output_of(output, state) for output in cell.outputs]}
 
 
