@@ -176,7 +176,7 @@ def shown(cell, prose, state):
         return {"prose": prose.render(cell.source), "id": cell.id, "opens": cell.metadata.get(COLLAPSED, False)}
     folded = next((tag for tag in ("solution", "claims", "predict") if has_tag(cell, tag)), None)
     return {"code": highlight(cell.source, PythonLexer(), HtmlFormatter(nowrap=True)), "folded": folded,
-            "says": cell.source.partition("\n")[0].removeprefix("# ") if has_tag(cell, "drawing") or has_tag(cell, "aside") else "",
+            "says": re.sub("^# |`", "", cell.source.partition("\n")[0]) if has_tag(cell, "drawing") or has_tag(cell, "aside") else "",
             "opens": False, "outputs": [output_of(output, state) for output in cell.outputs]}
 
 
