@@ -175,8 +175,9 @@ def shown(cell, prose, state):
     if cell.cell_type == "markdown":
         return {"prose": prose.render(cell.source), "id": cell.id, "opens": cell.metadata.get(COLLAPSED, False)}
     folded = next((tag for tag in ("solution", "claims", "predict") if has_tag(cell, tag)), None)
+    aside = has_tag(cell, "drawing") or has_tag(cell, "aside")
     return {"code": highlight(cell.source, PythonLexer(), HtmlFormatter(nowrap=True)), "folded": folded,
-            "says": re.sub("^# |`", "", cell.source.partition("\n")[0]) if has_tag(cell, "drawing") or has_tag(cell, "aside") else "",
+            "says": aside and re.sub("^# |`", "", cell.source.partition("\n")[0]),
             "opens": False, "outputs": [output_of(output, state) for output in cell.outputs]}
 
 
