@@ -60,11 +60,16 @@ def test_a_gap_is_filled_whatever_is_typed(page, recwarn):
     assert not list(recwarn)
 
 
-@pytest.mark.parametrize("text, said", [("a " * 40 + "[mask]", "28 tokens are read, and the gap is put behind them"),
-                                        ("the [MASK] " + "a " * 40, "28 tokens are read"), ("the [MASK]", "")])
-def test_a_text_that_is_too_long_says_what_becomes_of_its_gap(page, text, said):
-    titles = [ax.get_title() for ax in page["draw_gap"](text, 1, 1).axes]
-    assert titles[0].endswith(said) and bool(titles[0]) == bool(said)
+@pytest.mark.parametrize("text, around, said", [
+    ("a " * 40 + "the [mask] file", "the [MASK] file", True), ("the [MASK] " + "a " * 40, "the [MASK] a", True),
+    ("a " * 40 + "the [MASK] file " + "a " * 40, "the [MASK] file", True), ("a " * 40 + "the", "the [MASK] .", True),
+    ("a " * 28, "a [MASK] .", True), ("a " * 26, "a [MASK] .", False), ("the [MASK]", "the [MASK] [SEP]", False)])
+def test_of_a_text_that_is_too_long_the_tokens_around_the_gap_are_read(page, text, around, said):
+    ids, gap = page["with_gap"](text)
+    assert [page["wordpiece"].id_to_token(i) for i in ids[gap - 1:gap + 2]] == around.split()
+    titles = [ax.get_title() for ax in page["draw_gap"](text, 1, 1, "file").axes]
+    assert titles[0] == ("only the 28 tokens around the gap are read" if said else "")
+    assert len(ids) == 30 if said else len(ids) <= 30
 
 
 @pytest.mark.parametrize("word, scored, note", [

@@ -12,28 +12,45 @@ CHOSEN = 5                                                   # the hidden token
 
 
 def bert_input():
-    d = Drawing(526, "What BERT reads", (
+    d = Drawing(500, "What BERT reads", (
         "Seven tokens of two texts: the class token, re, its continuation key, a separator, the, door, and a separator. "
-        "Each column has three numbers: the id of its token, its segment, 0 for the first text and 1 for the second, and its "
-        "position, 0 to 6. Each of the three chooses a row of a learned table. In each column the three rows are added and "
-        "normalised, and the result is one vector for each column, of shape B, T, d_model."))
-    left, step, side = 154, 57, 55
-    columns, wide, bus = [left + step * i for i in range(len(TOKENS))], step * 6 + side, 577
-    rows = [(40, "**token**", "`input_ids`", TOKENS, 'vocab_size'), (160, "**segment**", "`token_type_ids`", SEGMENTS, '2'),
-            (280, "**position**", "`0 ... T - 1`", range(len(TOKENS)), 'max_len')]
-    norm = d.box(left, 400, wide, 36, "in each column: the three rows added, normalised", "parameter", size=15)
-    for y, name, theirs, values, size in rows:
-        d.text(20, y + 10, name, anchor="start")
-        d.text(20, y + 34, theirs, anchor="start", size=15)
-        for x, value in zip(columns, values):
-            d.box(x, y, side, 34, f"`{value}`", size=15)
-            d.arrow((x + side / 2, y + 34), (x + side / 2, y + 60))
-        table = d.box(left, y + 60, wide, 36, f"table `[{size}, d_model]`", "parameter", size=15)
-        d.arrow(table.right, (bus, y + 78), (bus, 418), norm.right)
-    for x, vector in zip(columns, VECTORS):
-        d.arrow((x + side / 2, 436), (x + side / 2, 458))
-        d.cells(x + side / 2 - 10, 458, [[part] for part in vector], "plain", 20, 16)
-    d.text(20, 482, "`[B, T, d_model]`", anchor="start", size=15)
+        "Each column has a token, its segment, 0 for the first text and 1 for the second, and its position, 0 to 6. The column "
+        "of door is framed, and below it three rows of numbers are added as on paper: the row of door in the table of tokens, "
+        "row 1 in the table of segments, and row 5 in the table of positions. Below a line stands their sum, and below that "
+        "the same numbers after LayerNorm, the vector of this token."))
+    left, step, side = 154, 57, 51
+    rows = [("**token**", "`input_ids`", TOKENS), ("**segment**", "`token_type_ids`", SEGMENTS), ("**position**", "", range(7))]
+    for y, (name, theirs, values) in zip((22, 66, 110), rows):
+        d.text(20, y + (8 if theirs else 16), name, anchor="start")
+        if theirs:
+            d.text(20, y + 27, theirs, anchor="start", size=15)
+        for i, value in enumerate(values):
+            d.box(left + step * i, y, side, 34, f"`{value}`", size=15)
+    d.panel(left + step * CHOSEN - 3, 14, side + 6, 138)
+    d.arrow((left + step * CHOSEN + side / 2, 152), (left + step * CHOSEN + side / 2, 180))
+
+    def numbers(y, name, values, role=None):
+        d.text(20, y + 17, name, anchor="start", size=15)
+        for i, value in enumerate(values):
+            d.box(294 + 62 * i, y, 62, 34, f"{value:.1f}".replace("-", "−"), role, size=15)
+        d.text(558, y + 17, "...", size=15)
+
+    added = [[0.5, -0.3, 0.2, 0.8], [0.1, 0.1, -0.2, 0.0], [-0.2, 0.4, 0.1, -0.1]]
+    for y, name, values in zip((184, 236, 288), (
+            "**token**: row of `door`\nin `[vocab_size, d_model]`", "**segment**: row 1\nin `[2, d_model]`",
+            "**position**: row 5\nin `[max_len, d_model]`"), added):
+        numbers(y, name, values, "parameter")
+        if y > 184:
+            d.sign(270, y + 17)
+    d.curve([(258, 334), (570, 334)])
+    total = [sum(column) for column in zip(*added)]
+    mean = sum(total) / 4
+    scale = (sum((value - mean) ** 2 for value in total) / 4) ** 0.5
+    d.sign(270, 363, "=")
+    numbers(346, "the sum", total)
+    d.arrow((418, 380), (418, 436))
+    d.text(432, 408, "LayerNorm", anchor="start", size=15)
+    numbers(440, "the vector of the\ntoken, `[d_model]`", [(value - mean) / scale for value in total])
     return d
 
 
