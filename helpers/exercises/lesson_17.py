@@ -74,6 +74,8 @@ EXERCISES = {
                 lambda *of: of_run(*of, width=0),
             "scores or averages are missing; each takes 2 * d_model * T for a token":
                 lambda *of: of_run(*of, width=of[1]),
+            "scores and averages have a backward pass, too; here they are counted forward alone":
+                lambda *of: of_run(*of, width=2 * of[1] / 3),
             "keys and values have d_kv columns, not d_model":
                 lambda *of: of_run(*of, without=2 * of[1] * (of[3] - of[1])),
             "the feed-forward network is d_ff wide, not 4 * d_model":
@@ -132,6 +134,8 @@ EXERCISES = {
                 lambda *of: of_step(*of[:-1], 1),
             "these layers have no norms, so each keeps 6 vectors of d_model numbers for a token, not 8":
                 lambda *of: of_step(*of, vectors=8),
+            "these layers have no norms: 6 vectors of d_model numbers for a token, not 8, and none of the norms' 4 numbers":
+                lambda *of: of_step(*of, vectors=8 + 4 / of[1]),
             "one vector is missing; it keeps the input, q, k, v, attention's output, and the input of the network":
                 lambda *of: of_step(*of, vectors=5),
             "a layer's output is the input of the next; count it once":

@@ -19,7 +19,7 @@ NEEDED = {"01_nadaraya_watson": "def leave_one_out(", "02_scoring_functions": "d
           "17_further": "def parameters_of("}
 KERNEL, PLANE, READER, CLOCKS, COST = NEEDED
 # Of lessons that train or time before their lab, what the lab needs of that, and the cells from which it takes definitions.
-BEFORE = {COST: ("RATE = 5e10", ("def parameters_of(", "def draw_cost(", "explore(draw_cost")),
+BEFORE = {COST: ("RATE, DAY = 5e10, 86_400", ("def parameters_of(", "def bill_of(", "def draw_cost(", "explore(draw_cost")),
           CLOCKS: ("from helpers.positions import *\nimport math, torch", ("def draw_clocks(", "explore(draw_clocks"))}
 STEPS = 20
 # What a lab's page loads when it is touched, with what it has from the beginning.
@@ -227,32 +227,32 @@ def test_the_tasks_of_the_clocks_can_be_done_by_keyboard(opened, lesson):
 
 def test_costs_are_pythons(opened, lesson):
     page, names, rng = opened(COST), lesson[COST], random.Random(0)
-    ranges = names["draw_cost"].__code__.co_varnames[:7], ([2, 12, 96], [128, 768, 4096], [64, 512, 8192], [1, 16, 512],
+    ranges = names["draw_cost"].__code__.co_varnames[:8], ([2, 12, 96], [128, 768, 4096], [64, 512, 4096], [1, 16, 512],
                                                            ["fused", "explicit"], ["off", "on"],
-                                                           ["float32", "mixed"])
+                                                           ["float32", "mixed"], ["on", "off"])
     positions = [{name: rng.choice(values) for name, values in zip(*ranges)} for _ in range(200)]
     for at, (sizes, flops) in zip(positions, page.evaluate("(at) => at.map((one) => [memoryOf(one), stepFlops(one)])", positions)):
-        counted = {name: at[name] for name in ("layers", "d_model", "length", "batch", "attention", "checkpointing")}
+        counted = {name: at[name] for name in ("layers", "d_model", "length", "batch", "checkpointing")}
         assert sizes == pytest.approx(names["memory_of"](**at), rel=1e-9), at
         assert flops == pytest.approx(names["step_flops"](**counted), rel=1e-9), at
 
 
 def test_the_tasks_of_the_costs_can_be_done_by_keyboard(opened, lesson):
     page, names = opened(COST), lesson[COST]
-    at = {"layers": 24, "d_model": 1024, "length": 512, "batch": 256, "attention": "fused", "checkpointing": "off",
-          "precision": "float32", "utilisation": 44}
+    at = {"layers": 12, "d_model": 768, "length": 512, "batch": 256, "attention": "fused", "checkpointing": "off",
+          "precision": "float32", "dropout": "on", "utilisation": 44}
     is_said(page, names["draw_cost"](**at).alt)
-    for moved in ({"attention": "explicit"}, {"precision": "mixed"}, {"checkpointing": "on"}):
+    for moved in ({"attention": "explicit"}, {"precision": "mixed"}, {"checkpointing": "on"}, {"dropout": "off"}, {"dropout": "on"}):
         choose(page, **moved)
         at |= moved
         is_said(page, names["draw_cost"](**at).alt)
-    for name, key, value in (("batch", "Home", 1), ("length", "End", 8192), ("layers", "End", 96), ("d_model", "Home", 128),
+    for name, key, value in (("batch", "Home", 1), ("length", "End", 4096), ("layers", "End", 96), ("d_model", "Home", 128),
                              ("utilisation", "End", 52)):
         page.get_by_role("slider", name=name).press(key)
         at[name] = value
         is_said(page, names["draw_cost"](**at).alt)
     page.get_by_role("button", name="reset").click()
-    is_said(page, names["draw_cost"](24, 1024, 512, 256, "fused", "off", "float32", 44).alt)
+    is_said(page, names["draw_cost"](12, 768, 512, 256, "fused", "off", "float32", "on", 44).alt)
 
 
 def test_the_query_is_dragged_in_the_plane(opened, lesson):
