@@ -242,7 +242,8 @@ def test_the_tasks_of_the_costs_can_be_done_by_keyboard(opened, lesson):
     at = {"layers": 12, "d_model": 768, "length": 512, "batch": 256, "attention": "fused", "checkpointing": "off",
           "precision": "float32", "dropout": "on", "utilisation": 44}
     is_said(page, names["draw_cost"](**at).alt)
-    for moved in ({"attention": "explicit"}, {"precision": "mixed"}, {"checkpointing": "on"}, {"dropout": "off"}, {"dropout": "on"}):
+    for moved in ({"attention": "explicit"}, {"precision": "mixed"}, {"checkpointing": "on"},
+                  {"dropout": "off"}, {"dropout": "on"}):
         choose(page, **moved)
         at |= moved
         is_said(page, names["draw_cost"](**at).alt)
