@@ -59,6 +59,11 @@ def pairs(text, left, right):
     return ((text[:-1] == left.unsqueeze(1)) & (text[1:] == right.unsqueeze(1))).sum(1)
 
 
+def followers(text, left):
+    """How many different ids follow each."""
+    return torch.tensor([len(text[1:][text[:-1] == x].unique()) for x in left])
+
+
 def frequent(text, ids, V):
     """The unigram probabilities p(w)."""
     return (seen(text, ids) + 1) / (len(text) + V)
@@ -243,6 +248,18 @@ EXERCISES = {
                 lambda text, left, answers, V, k: nats(pairs(text, left, answers) / seen(text[:-1], left)),
             "k is taken as 1; it is an argument":
                 lambda text, left, answers, V, k: nats(smoothed(text, left, answers, V, 1)),
+            "a pair that the text has twice is counted once; `n[a, b] += 1` takes a repeated index once, index_put_ with "
+            "accumulate=True each time":
+                lambda text, left, answers, V, k: nats(mixed(pairs(text, left, answers).clamp(max=1), followers(text, left), k,
+                                                             frequent(text, answers, V))),
+            "n(l, w) counts a pair that the text has twice once; `n[a, b] += 1` takes a repeated index once, index_put_ with "
+            "accumulate=True each time":
+                lambda text, left, answers, V, k: nats(mixed(pairs(text, left, answers).clamp(max=1), seen(text[:-1], left), k,
+                                                             frequent(text, answers, V))),
+            "no count is above 1; `n[a] += 1` takes a repeated index once, bincount each time":
+                lambda text, left, answers, V, k: nats(mixed(
+                    pairs(text, left, answers).clamp(max=1), seen(text[:-1], left).clamp(max=1), k,
+                    (seen(text, answers).clamp(max=1) + 1) / (len(text) + V))),
             "this is the loss of the unigram; the neighbour is missing":
                 lambda text, left, answers, V, k: nats(frequent(text, answers, V)),
             "the gaps are counted, too; a baseline may learn from the text alone":

@@ -9,7 +9,8 @@ from tests.lessons.typed import some, typed
 from tests.notebooks import ROOT, code_cells, has_tag, is_solution, read
 
 # What marks the cells that no lab needs.
-UNNEEDED = ("# %load", "TrainingCurve(", "SENSES", "losses_of(", "of_seeds(", "explore(guess", "small_losses", "by_shipped")
+UNNEEDED = ("# %load", "TrainingCurve(", "SENSES", "losses_of(", "of_seeds(", "explore(guess", "small_losses", "by_shipped",
+            "new_trials")
 NOTEBOOK = read(ROOT / "notebooks" / "14_pretraining.ipynb")
 PARAGRAPHS = [["the file is read.", "it is an array.", "the key is in it."]] * 40
 

@@ -114,6 +114,19 @@ def loss_by_counting(text, left, answers, V, k, followed=lambda text: text[:-1])
                for x, w in zip(left.tolist(), answers.tolist())) / len(left)
 
 
+def added(*shape, at):
+    """Counts as a reader writes them, where `+=` takes a repeated index once."""
+    n = torch.zeros(*shape)
+    n[at] += 1
+    return n
+
+
+def loss_of_table(text, left, answers, k, n, before, words):
+    """neighbour_loss of n(l, w), n(l) and n(w) for all ids."""
+    p = (words + 1) / (len(text) + len(words))
+    return -((n[left, answers] + k * p[answers]) / (before[left] + k)).log().mean()
+
+
 def test_a_number_of_python_is_right_where_one_number_is_needed(said):
     assert "correct" in said(loss_by_counting, "neighbour_loss")
     assert "correct" in said(lambda logits, labels: -logits.log_softmax(-1).gather(
@@ -393,6 +406,13 @@ PASSED = [
     ("neighbour_loss", "a token that the text does not have gets 0", lambda text, left, answers, V, k: -torch.stack([
         (((text[:-1] == x) & (text[1:] == w)).sum() + k * (text == w).float().mean()) / ((text[:-1] == x).sum() + k)
         for x, w in zip(left, answers)]).log().mean()),
+    ("neighbour_loss", "a pair that the text has twice is counted once", lambda text, left, answers, V, k: loss_of_table(
+        text, left, answers, k, n := added(V, V, at=(text[:-1], text[1:])), n.sum(1), text.bincount(minlength=V))),
+    ("neighbour_loss", "n(l, w) counts a pair", lambda text, left, answers, V, k: loss_of_table(
+        text, left, answers, k, added(V, V, at=(text[:-1], text[1:])), text[:-1].bincount(minlength=V),
+        text.bincount(minlength=V))),
+    ("neighbour_loss", "no count is above 1", lambda text, left, answers, V, k: loss_of_table(
+        text, left, answers, k, added(V, V, at=(text[:-1], text[1:])), added(V, at=text[:-1]), added(V, at=text))),
     ("training_memory", "Adam's two averages are missing", lambda layers, d, d_ff, heads, T, texts: torch.tensor([
         8 * layers * (4 * d * d + 2 * d * d_ff), 4 * texts * T * layers * (6 * d + 2 * d_ff + heads * T)]) / 1e3),
     ("training_memory", "no norms", lambda layers, d, d_ff, heads, T, texts: torch.tensor([
